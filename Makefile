@@ -1,0 +1,55 @@
+# Every target builds or reuses .venv inside this checkout; only Python 3.11+ and make are needed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+KERNELS := $(shell find src/voful -name '*.py')
+
+.PHONY: demo test test-full lint bench docs wheel clean
+
+demo: $(VENV)/.base
+	$(BIN)/voful demo --out out/demo
+
+test: lint $(VENV)/.dev $(VENV)/.kernels
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+test-full: lint $(VENV)/.dev $(VENV)/.kernels
+	$(BIN)/python -m pytest -n 2 --dist worksteal --full
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.base $(VENV)/.kernels
+	$(BIN)/voful bench
+
+docs: $(VENV)/.docs
+	$(BIN)/mkdocs build --strict
+
+wheel: $(VENV)/.dev
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+
+clean:
+	rm -rf $(VENV) build dist site out .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	find src -name '*.nb[ic]' -delete
+
+$(VENV)/.base: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.base
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.base
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	touch $@
+
+# Numba's cache of a kernel is keyed on the kernel's own file, not on the files of the kernels
+# that it calls: throw the cache away whenever any source changed.
+$(VENV)/.kernels: $(KERNELS) $(VENV)/.base
+	find src -name '*.nb[ic]' -delete
+	touch $@

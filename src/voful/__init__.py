@@ -1,0 +1,10 @@
+"""voful: variance-aware linear bandits and reinforcement learning in linear mixture MDPs."""
+
+from voful import confidence, envs
+from voful.bandits.oful import OFUL
+from voful.persistence import FileFormatError
+from voful.registry import create, load
+
+__version__ = "0.1.0"
+
+__all__ = ["OFUL", "FileFormatError", "__version__", "confidence", "create", "envs", "load"]

@@ -1,0 +1,5 @@
+"""Linear bandit algorithms, one file each."""
+
+from voful.bandits.oful import OFUL
+
+__all__ = ["OFUL"]

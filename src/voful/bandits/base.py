@@ -1,0 +1,137 @@
+"""What every bandit policy shares: checked input, seeds, save, repr."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+import numpy.typing as npt
+
+from voful import persistence, validation
+from voful.bandits.optimism import most_optimistic
+from voful.confidence.base import BaseConfidenceSet
+from voful.typing import BoolArray, FloatArray, Path, Seed
+
+
+class Policy(persistence.Persistent, ABC):
+    """A linear bandit policy: `select` an arm, `update` with its reward.
+
+    A policy defines ``_choose`` and ``_observe`` (and ``_observe_many`` where a compiled loop
+    serves a batch) on checked input; the public methods are here, once.
+    """
+
+    def __init__(self, space: validation.ObservationSpace, *, seed: Seed) -> None:
+        self._space = space
+        self._rng = np.random.default_rng(validation.seed(seed))
+        self.seed = seed
+
+    @property
+    def dim(self) -> int:
+        """Dimension d of the arms."""
+        return self._space.dim
+
+    @property
+    def feature_norm(self) -> float:
+        """Largest norm that an arm may have."""
+        return self._space.feature_norm
+
+    @property
+    def reward_range(self) -> tuple[float, float] | None:
+        """(low, high) of the rewards; None: any finite reward."""
+        return self._space.reward_range
+
+    @property
+    @abstractmethod
+    def confidence_set(self) -> BaseConfidenceSet | None:
+        """Live view of the confidence set, None where the policy has no such set."""
+
+    @property
+    @abstractmethod
+    def n_observations(self) -> int:
+        """How many rewards were learnt."""
+
+    def select(self, arms: npt.ArrayLike, mask: npt.ArrayLike | None = None) -> int:
+        """Choose an arm.
+
+        Parameters
+        ----------
+        arms
+            (n_arms, dim) array; may change each round.
+        mask
+            (n_arms,) booleans: which arms may be played; None: all.
+
+        Returns
+        -------
+        int
+            Row of `arms` to play.
+        """
+        rows = self._space.arms(arms)
+        return self._choose(rows, self._space.mask(mask, rows.shape[0]))
+
+    def update(self, x: npt.ArrayLike, reward: float) -> None:
+        """Learn that playing x paid reward (delayed and off-policy rewards work)."""
+        row = self._space.arm(x)
+        self._observe(row, self._space.reward(reward))
+
+    def partial_fit(self, X: npt.ArrayLike, rewards: npt.ArrayLike) -> None:
+        """Learn many rewards at once: the same result as one by one, in this order."""
+        self._observe_many(*self._space.batch(X, rewards))
+
+    def index(self, arms: npt.ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """(mean, lower, upper) of each arm's expected reward, each of shape (n_arms,)."""
+        rows = self._space.arms(arms)
+        return self._index(rows)
+
+    def predict(self, X: npt.ArrayLike) -> FloatArray:
+        """Estimated expected reward of the rows of X."""
+        return self._predict(validation.matrix("X", X, self.dim))
+
+    def save(self, path: Path) -> None:
+        """Write the policy to one file (arrays and JSON); `voful.load` continues it exactly."""
+        persistence.save(self, path)
+
+    @abstractmethod
+    def _choose(self, arms: FloatArray, mask: BoolArray) -> int: ...
+
+    @abstractmethod
+    def _observe(self, x: FloatArray, reward: float) -> None: ...
+
+    @abstractmethod
+    def _predict(self, X: FloatArray) -> FloatArray: ...
+
+    @abstractmethod
+    def _index(self, arms: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]: ...
+
+    def _observe_many(self, X: FloatArray, rewards: FloatArray) -> None:
+        for x, reward in zip(X, rewards, strict=True):
+            self._observe(np.ascontiguousarray(x), float(reward))
+
+    def __repr__(self) -> str:
+        return super().__repr__()[:-1] + f") after {self.n_observations} observations"
+
+
+class OptimisticPolicy(Policy):
+    """Optimism over one confidence set, which learns everything there is to learn."""
+
+    _parts = ("confidence_set",)
+
+    @property
+    @abstractmethod
+    def confidence_set(self) -> BaseConfidenceSet:
+        """Live view of the confidence set."""
+
+    def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
+        lower, upper = self.confidence_set.interval(arms)
+        return int(most_optimistic(upper, upper - lower, mask))
+
+    def _observe(self, x: FloatArray, reward: float) -> None:
+        self.confidence_set._observe(x, reward)
+
+    def _observe_many(self, X: FloatArray, rewards: FloatArray) -> None:
+        self.confidence_set._observe_many(X, rewards)
+
+    def _predict(self, X: FloatArray) -> FloatArray:
+        return X @ self.confidence_set.center
+
+    def _index(self, arms: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return self._predict(arms), *self.confidence_set.interval(arms)

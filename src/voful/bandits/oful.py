@@ -1,0 +1,144 @@
+"""OFUL: optimism over the self-normalised ellipsoid, and its rarely-switching form."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from voful import validation
+from voful.bandits.base import OptimisticPolicy
+from voful.bandits.optimism import most_optimistic_in_ellipsoid
+from voful.compiled import kernel
+from voful.confidence.ellipsoid import RidgeEllipsoid
+from voful.typing import BoolArray, FloatArray, Seed
+
+
+@kernel
+def oful_radius(
+    log_det_ratio: float, noise_scale: float, delta: float, ridge: float, theta_norm: float
+) -> float:
+    """R sqrt(ln(det V / det(lambda I)) + 2 ln(1/delta)) + sqrt(lambda) S  (Theorem 2 of [1])."""
+    deviation = noise_scale * math.sqrt(log_det_ratio + 2.0 * math.log(1.0 / delta))
+    return deviation + math.sqrt(ridge) * theta_norm
+
+
+class OFUL(OptimisticPolicy):
+    """Optimism in the face of uncertainty for linear bandits [1].
+
+    With V = lambda I + sum x x' and the ridge estimate theta_hat, with probability at least
+    1 - failure_prob at all times
+
+        |theta* - theta_hat|_V <= R sqrt(ln(det V / det(lambda I)) + 2 ln(1/failure_prob))
+                                  + sqrt(lambda) S,
+
+    and the policy plays argmax_x <x, theta_hat> + radius |x|_{V^-1}. Anytime; O(d^2) an update and
+    O(d^2) an arm, whatever the round.
+
+    Parameters
+    ----------
+    dim
+        Dimension d of the arms.
+    failure_prob
+        Probability that theta* ever leaves the set.
+    reward_range
+        (low, high); None where rewards are unbounded (then `noise_scale` is needed).
+    noise_scale
+        R: the noise is R-sub-Gaussian. Default: half the reward range (Hoeffding's lemma).
+    theta_norm
+        S: |theta*| <= S.
+    feature_norm
+        Arms must satisfy |x| <= feature_norm.
+    ridge
+        lambda.
+    det_growth
+        C >= 0 of the rarely-switching form ([1], Section 5.1): the set used to choose is renewed
+        when det V has grown by more than the factor 1 + C. 0: every round.
+    width_scale
+        Multiplies the radius (1 = the theory).
+    seed
+        Unused by the rule itself, which is deterministic.
+
+    References
+    ----------
+    [1] Abbasi-Yadkori, Pal, Szepesvari. Improved algorithms for linear stochastic bandits.
+        NeurIPS 2011.
+    """
+
+    _arrays = ("_chosen_center", "_chosen_inverse", "_chosen")
+
+    def __init__(
+        self,
+        dim: int,
+        *,
+        failure_prob: float = 0.05,
+        reward_range: tuple[float, float] | None = (-1.0, 1.0),
+        noise_scale: float | None = None,
+        theta_norm: float = 1.0,
+        feature_norm: float = 1.0,
+        ridge: float = 1.0,
+        det_growth: float = 0.0,
+        width_scale: float = 1.0,
+        seed: Seed = 0,
+    ) -> None:
+        bounds = None if reward_range is None else validation.reward_range(reward_range)
+        space = validation.ObservationSpace(
+            validation.positive_int("dim", dim),
+            validation.positive_float("feature_norm", feature_norm),
+            bounds,
+        )
+        super().__init__(space, seed=seed)
+        self.failure_prob = validation.probability("failure_prob", failure_prob)
+        self.noise_scale = _noise_scale(noise_scale, bounds)
+        self.theta_norm = validation.positive_float("theta_norm", theta_norm)
+        self.ridge = validation.positive_float("ridge", ridge)
+        self.det_growth = validation.nonnegative_float("det_growth", det_growth)
+        self.width_scale = validation.positive_float("width_scale", width_scale)
+        self._set = RidgeEllipsoid(
+            space,
+            ridge=self.ridge,
+            radius=self._radius,
+            theta_norm=self.theta_norm,
+            width_scale=self.width_scale,
+        )
+        # The set that `select` uses: frozen between switches. [log det ratio, radius]
+        self._chosen_center = self._set.center
+        self._chosen_inverse = self._set.inverse.copy()
+        self._chosen = np.array([0.0, self._set.radius])
+
+    @property
+    def confidence_set(self) -> RidgeEllipsoid:
+        """Live view of the ellipsoid (never frozen, also in the rarely-switching form)."""
+        return self._set
+
+    @property
+    def n_observations(self) -> int:
+        """How many rewards were learnt."""
+        return self._set.n_observations
+
+    def _radius(self, log_det_ratio: float) -> float:
+        return oful_radius(
+            log_det_ratio, self.noise_scale, self.failure_prob, self.ridge, self.theta_norm
+        )
+
+    def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
+        Theta = self._set
+        if self.det_growth == 0.0:
+            return most_optimistic_in_ellipsoid(
+                arms, mask, Theta._center, Theta.inverse, Theta.radius
+            )
+        if Theta.log_det_ratio > self._chosen[0] + math.log1p(self.det_growth):
+            self._chosen_center[:] = Theta._center
+            self._chosen_inverse[:] = Theta.inverse
+            self._chosen[:] = Theta.log_det_ratio, Theta.radius
+        return most_optimistic_in_ellipsoid(
+            arms, mask, self._chosen_center, self._chosen_inverse, self._chosen[1]
+        )
+
+
+def _noise_scale(noise_scale: float | None, bounds: tuple[float, float] | None) -> float:
+    if noise_scale is not None:
+        return validation.positive_float("noise_scale", noise_scale)
+    if bounds is None:
+        raise validation.fail("noise_scale", None, "a number > 0 where reward_range is None")
+    return 0.5 * (bounds[1] - bounds[0])

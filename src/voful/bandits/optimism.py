@@ -1,0 +1,42 @@
+"""The one rule: play the arm whose best plausible value is largest.
+
+x_k = argmax_x max_{theta in Theta_k} <x, theta>  (Algorithm 1, line 5, and every relative of it).
+"""
+
+from __future__ import annotations
+
+from voful.compiled import kernel
+from voful.confidence.ellipsoid import means_and_widths
+from voful.typing import BoolArray, FloatArray
+
+TIE = 1e-9
+
+
+@kernel
+def most_optimistic(upper: FloatArray, uncertainty: FloatArray, mask: BoolArray) -> int:
+    """argmax of upper over the arms in mask (empty mask: all).
+
+    Ties within 1e-9 (1 + |max|) go to the larger uncertainty, then to the lowest index.
+    """
+    n = upper.shape[0]
+    everything = mask.shape[0] == 0
+    best = -1
+    for i in range(n):
+        if (everything or mask[i]) and (best < 0 or upper[i] > upper[best]):
+            best = i
+    level = upper[best] - TIE * (1.0 + abs(upper[best]))
+    choice = -1
+    for i in range(n):
+        if (everything or mask[i]) and upper[i] >= level:
+            if choice < 0 or uncertainty[i] > uncertainty[choice] * (1.0 + TIE):
+                choice = i
+    return choice
+
+
+@kernel
+def most_optimistic_in_ellipsoid(
+    arms: FloatArray, mask: BoolArray, center: FloatArray, inverse: FloatArray, radius: float
+) -> int:
+    """`most_optimistic` over an ellipsoid: the index is <x, center> + radius |x|_{M^-1}."""
+    means, widths = means_and_widths(arms, center, inverse, radius)
+    return most_optimistic(means + widths, widths, mask)

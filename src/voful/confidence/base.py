@@ -1,0 +1,95 @@
+"""What every confidence set shares: checked input, intervals, and what an empty set answers."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+
+import numpy as np
+import numpy.typing as npt
+
+from voful import validation
+from voful.persistence import Persistent
+from voful.typing import FloatArray
+
+
+class BaseConfidenceSet(Persistent, ABC):
+    """Implements the public contract of a set on top of four unchecked methods.
+
+    A set defines `center`, ``_contains``, ``_support`` and ``_observe`` (or ``_observe_many``
+    too, where a compiled loop serves a batch); input is checked here, once.
+    """
+
+    def __init__(self, space: validation.ObservationSpace) -> None:
+        self._space = space
+        self._warned_empty = False
+
+    @property
+    def dim(self) -> int:
+        """Dimension d of the parameter."""
+        return self._space.dim
+
+    @property
+    @abstractmethod
+    def center(self) -> FloatArray:
+        """Point estimate, shape (dim,); not necessarily a member."""
+
+    @property
+    def is_empty(self) -> bool:
+        """True only off the 1 - failure_prob event or under misspecification."""
+        return False
+
+    def contains(self, theta: npt.ArrayLike) -> bool:
+        """Whether theta is a member (non-strict, 1e-9 relative slack)."""
+        theta = validation.vector("theta", theta, self.dim)
+        return not self._warn_if_empty() and self._contains(theta)
+
+    def support(self, X: npt.ArrayLike) -> FloatArray:
+        """sup of <x, theta> over the set (or an upper bound of it) for the rows x of X."""
+        rows = validation.matrix("X", X, self.dim)
+        return rows @ self.center if self._warn_if_empty() else self._support(rows)
+
+    def interval(self, X: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """(lower, upper) = (-support(-X), support(X))."""
+        rows = validation.matrix("X", X, self.dim)
+        if self._warn_if_empty():
+            mean = rows @ self.center
+            return mean, mean.copy()
+        return self._interval(rows)
+
+    def update(self, x: npt.ArrayLike, reward: float) -> None:
+        """Learn that playing x paid reward."""
+        row = self._space.arm(x)
+        self._observe(row, self._space.reward(reward))
+
+    def partial_fit(self, X: npt.ArrayLike, rewards: npt.ArrayLike) -> None:
+        """Many updates at once, the same result as one by one."""
+        self._observe_many(*self._space.batch(X, rewards))
+
+    @abstractmethod
+    def _contains(self, theta: FloatArray) -> bool: ...
+
+    @abstractmethod
+    def _support(self, X: FloatArray) -> FloatArray: ...
+
+    @abstractmethod
+    def _observe(self, x: FloatArray, reward: float) -> None: ...
+
+    def _interval(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return -self._support(-X), self._support(X)
+
+    def _observe_many(self, X: FloatArray, rewards: FloatArray) -> None:
+        for x, reward in zip(X, rewards, strict=True):
+            self._observe(np.ascontiguousarray(x), float(reward))
+
+    def _warn_if_empty(self) -> bool:
+        empty = self.is_empty
+        if empty and not self._warned_empty:
+            self._warned_empty = True
+            warnings.warn(
+                f"{type(self).__name__} is empty: the failure_prob event happened, or the data do "
+                "not fit the model (reward range, linearity, norm bound); falling back to center",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+        return empty

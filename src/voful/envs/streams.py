@@ -1,0 +1,42 @@
+"""Random numbers by address: block b of a stream is a pure function of (seed, stream, b).
+
+Nothing is consumed in order, so what round t sees depends neither on the policy, nor on how
+the rounds before it were run, nor on the other streams.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from voful.typing import FloatArray
+
+BLOCK_ROUNDS: Final = 256  # rounds per block; changing it changes every seeded environment
+
+# First word of each stream's spawn key. Not 0, 1, 2, so that an environment and a policy that
+# share a seed never share a stream, even if the policy spawns from it.
+THETA: Final = 0x656E7601
+ARMS: Final = 0x656E7602
+NOISE: Final = 0x656E7603
+
+
+def generator(seed: np.random.SeedSequence, *address: int) -> np.random.Generator:
+    """Return the generator of the descendant of `seed` at `address`.
+
+    The same as spawning, but `seed` itself stays as it was: `SeedSequence.spawn` counts its
+    children, so that a second use of one seed would give other numbers.
+    """
+    descendant = np.random.SeedSequence(
+        seed.entropy, spawn_key=(*seed.spawn_key, *address), pool_size=seed.pool_size
+    )
+    return np.random.Generator(np.random.PCG64(descendant))
+
+
+def uniforms(seed: np.random.SeedSequence, block: int) -> FloatArray:
+    """Return the noise uniforms of one block, shape (BLOCK_ROUNDS,).
+
+    Midpoints (k + 1/2) / 2^52: strictly inside (0, 1), exactly symmetric about 1/2.
+    """
+    k = generator(seed, NOISE, block).integers(0, 1 << 52, size=BLOCK_ROUNDS)
+    return (k.astype(np.float64) + 0.5) * 2.0**-52

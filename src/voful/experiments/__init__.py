@@ -1,0 +1,1 @@
+"""Declared experiments: study -> runs -> loop -> results."""

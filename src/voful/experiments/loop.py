@@ -1,0 +1,102 @@
+"""Plays a policy against an environment: the only place where regret is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from voful import validation
+from voful.envs import LinearBandit
+from voful.typing import BanditPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The state of a run after `round` rounds.
+
+    Attributes
+    ----------
+    round
+        Rounds played, 1-based.
+    regret
+        Sum over the rounds of (best mean - mean of the played arm): pseudo-regret.
+    sum_variance
+        Sum of the true variances of the noise of the played arms.
+    in_set
+        Whether theta* is in the policy's set now; None for policies without a set.
+    covered
+        Whether theta* was in the set at every check so far; None for policies without a set.
+    select_time, update_time
+        Seconds spent in the policy's `select` and `update` so far.
+    """
+
+    round: int
+    regret: float
+    sum_variance: float
+    in_set: bool | None
+    covered: bool | None
+    select_time: float
+    update_time: float
+
+
+def log_spaced(n_rounds: int, n_points: int = 60) -> tuple[int, ...]:
+    """About n_points recording points from 1 to n_rounds, evenly spaced in the logarithm."""
+    points = np.unique(np.geomspace(1, n_rounds, n_points).round().astype(int))
+    return tuple(int(point) for point in points)
+
+
+def play(
+    policy: BanditPolicy,
+    env: LinearBandit,
+    n_rounds: int,
+    *,
+    record_at: Sequence[int] | None = None,
+    pass_variance: bool = False,
+    check_every: int = 1,
+) -> Iterator[Record]:
+    """Play `n_rounds` and yield a record at each recording point.
+
+    Parameters
+    ----------
+    policy, env
+        The two sides; neither knows the other.
+    n_rounds
+        How many rounds to play.
+    record_at
+        Rounds to record, increasing; default: log-spaced, the last round included.
+    pass_variance
+        Whether `update` gets the true variance (for policies that declare it in the registry).
+    check_every
+        theta* in the set is checked every so many rounds, and at recording points.
+    """
+    n_rounds = validation.positive_int("n_rounds", n_rounds)
+    check_every = validation.positive_int("check_every", check_every)
+    points = set(log_spaced(n_rounds) if record_at is None else record_at)
+    theta_star = env.theta_star
+    regret = sum_variance = select_time = update_time = 0.0
+    covered: bool | None = None if policy.confidence_set is None else True
+    in_set = covered
+    for round in range(1, n_rounds + 1):
+        arms = env.arms
+        best = env.optimal_value
+        started = perf_counter()
+        choice = policy.select(arms)
+        select_time += perf_counter() - started
+        feedback = env.pull(choice, policy.confidence_set)
+        started = perf_counter()
+        if pass_variance:
+            policy.update(arms[choice], feedback.reward, variance=feedback.variance)  # type: ignore[call-arg]
+        else:
+            policy.update(arms[choice], feedback.reward)
+        update_time += perf_counter() - started
+        regret += best - feedback.mean
+        sum_variance += feedback.variance
+        recording = round in points
+        if policy.confidence_set is not None and (recording or round % check_every == 0):
+            in_set = policy.confidence_set.contains(theta_star)
+            covered = bool(covered and in_set)
+        if recording:
+            yield Record(round, regret, sum_variance, in_set, covered, select_time, update_time)

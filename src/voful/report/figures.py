@@ -1,0 +1,124 @@
+"""Figures for papers: readable in grey and by colour-blind people, labelled directly."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voful import registry
+from voful.report.summaries import regret_curves
+from voful.typing import Path
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe-Ito without its yellow (too faint on white); with the line styles every one of the
+# combinations is also distinct in grey.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+_LINES: tuple[str | tuple[int, tuple[float, ...]], ...] = (
+    "-",
+    (0, (5, 2)),
+    (0, (1, 1.4)),
+    (0, (6, 2, 1, 2)),
+)
+
+
+def style_of(policy: str) -> dict[str, object]:
+    """Colour and line of a policy: by its place in the registry, the same in every figure."""
+    ids = [entry.id for entry in registry.entries()]
+    place = ids.index(policy) if policy in ids else len(ids) + sum(policy.encode()) % 28
+    return {
+        "color": _COLOURS[place % len(_COLOURS)],
+        "linestyle": _LINES[(place + place // len(_COLOURS)) % len(_LINES)],
+    }
+
+
+def regret_over_rounds(results: pl.DataFrame, *, title: str | None = None) -> Figure:
+    """Mean regret over the rounds with a band of two standard errors, one panel a problem."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    curves = regret_curves(results)
+    problems = results["problem"].unique().sort().to_list()
+    figure = Figure(figsize=(4.6 * len(problems), 3.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    panels = figure.subplots(1, len(problems), squeeze=False, sharey=True)[0]
+    for panel, problem in zip(panels, problems, strict=True):
+        _draw_curves(panel, curves.filter(pl.col("problem") == problem))
+        panel.set_title(problem, loc="left", fontsize=11)
+    for panel, problem in zip(panels, problems, strict=True):  # once the shared axis is settled
+        _label_ends(panel, curves.filter(pl.col("problem") == problem))
+    panels[0].set_ylabel("cumulative regret")
+    if title is not None:
+        figure.suptitle(title, fontsize=12, x=0.01, ha="left")
+    return figure
+
+
+def _draw_curves(panel: Axes, curves: pl.DataFrame) -> None:
+    for (policy,), curve in curves.group_by("policy", maintain_order=True):
+        style = style_of(str(policy))
+        rounds, mean, error = (curve[name] for name in ("round", "regret", "regret_error"))
+        panel.plot(rounds, mean, linewidth=1.8, **style)  # type: ignore[arg-type]
+        panel.fill_between(
+            rounds,
+            mean - 2.0 * error,
+            mean + 2.0 * error,
+            color=str(style["color"]),
+            alpha=0.15,
+            linewidth=0,
+        )
+    panel.set_xlim(0, curves["round"].max())  # type: ignore[arg-type]
+    panel.set_ylim(bottom=0)
+    panel.set_xlabel("round")
+    panel.spines[["top", "right"]].set_visible(False)
+    panel.grid(axis="y", linewidth=0.4, alpha=0.5)
+
+
+def _label_ends(panel: Axes, curves: pl.DataFrame) -> None:
+    """Name each curve at its end instead of in a legend."""
+    ends = curves.filter(pl.col("round") == pl.col("round").max()).sort("regret")
+    heights = spread(ends["regret"].to_list(), 0.06 * panel.get_ylim()[1])
+    for last, policy, height in zip(ends["round"], ends["policy"], heights, strict=True):
+        panel.annotate(
+            policy,
+            (last, height),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            color=str(style_of(policy)["color"]),
+            fontsize=9,
+            annotation_clip=False,
+        )
+
+
+def spread(heights: Sequence[float], gap: float) -> list[float]:
+    """Move sorted label heights apart until neighbours are at least `gap` apart."""
+    placed = list(heights)
+    for _ in range(200):
+        moved = False
+        for i in range(len(placed) - 1):
+            overlap = gap - (placed[i + 1] - placed[i])
+            if overlap > 1e-9 * gap:
+                placed[i] -= overlap / 2
+                placed[i + 1] += overlap / 2
+                moved = True
+        if not moved:
+            break
+    return placed
+
+
+def write(figure: Figure, stem: Path, formats: Sequence[str] = ("png", "svg")) -> list[str]:
+    """Save a figure as `stem`.png and so on; returns the paths."""
+    paths = [f"{os.fspath(stem)}.{suffix}" for suffix in formats]
+    for path in paths:
+        figure.savefig(path, dpi=160, metadata=_undated(path))
+    return paths
+
+
+def _undated(path: str) -> dict[str, str | None]:
+    """No date in the file: the same study gives the same bytes."""
+    return {"Date": None} if path.endswith("svg") else {}

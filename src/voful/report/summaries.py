@@ -1,0 +1,39 @@
+"""Tidy frames behind every table and figure."""
+
+from __future__ import annotations
+
+import polars as pl
+
+
+def final_table(results: pl.DataFrame) -> pl.DataFrame:
+    """One row per problem and policy, at the last recorded round.
+
+    Columns: problem, policy, runs, regret (mean), regret_error (standard error over the runs),
+    coverage (fraction of runs in which theta* was in the set at every check; null without a
+    set), time_per_round (microseconds of select + update, median over the runs).
+    """
+    last = results.filter(pl.col("round") == pl.col("round").max().over("problem", "policy"))
+    time = (pl.col("select_time") + pl.col("update_time")) / pl.col("round")
+    return (
+        last.group_by("problem", "policy", maintain_order=True)
+        .agg(
+            runs=pl.len(),
+            regret=pl.col("regret").mean(),
+            regret_error=pl.col("regret").std() / pl.len().sqrt(),
+            coverage=pl.col("covered").cast(pl.Float64).mean(),
+            time_per_round=1e6 * time.median(),
+        )
+        .sort("problem", "regret", "policy")
+    )
+
+
+def regret_curves(results: pl.DataFrame) -> pl.DataFrame:
+    """Mean regret and its standard error by problem, policy and round."""
+    return (
+        results.group_by("problem", "policy", "round")
+        .agg(
+            regret=pl.col("regret").mean(),
+            regret_error=pl.col("regret").std().fill_null(0.0) / pl.len().sqrt(),
+        )
+        .sort("problem", "policy", "round")
+    )

@@ -1,0 +1,308 @@
+"""The one place where input is checked; every error speaks in one voice.
+
+``<argument>: got <what came>; expected <what is allowed>``
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from voful.compiled import kernel
+from voful.typing import BoolArray, FloatArray
+
+TOLERANCE = 1e-9
+"""Slack for rounding in what users pass: norms, rewards, probability rows."""
+
+NO_MASK: BoolArray = np.empty(0, dtype=np.bool_)
+"""Stands for "every arm may be played" where a kernel wants an array."""
+
+_FLOAT64 = np.dtype(np.float64)
+
+
+def fail(name: str, got: object, allowed: str) -> ValueError:
+    """The error to raise for a bad value."""
+    return ValueError(f"{name}: got {_shorten(got)}; expected {allowed}")
+
+
+def fail_type(name: str, got: object, allowed: str) -> TypeError:
+    """The error to raise for a value of the wrong type."""
+    return TypeError(f"{name}: got {type(got).__name__} {_shorten(got)}; expected {allowed}")
+
+
+def _shorten(got: object) -> str:
+    text = got if isinstance(got, str) and got.startswith("an array") else repr(got)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+# --- scalars ----------------------------------------------------------------------------------
+
+
+def positive_int(name: str, value: object) -> int:
+    """A whole number >= 1."""
+    return _whole(name, value, 1)
+
+
+def nonnegative_int(name: str, value: object) -> int:
+    """A whole number >= 0."""
+    return _whole(name, value, 0)
+
+
+def _whole(name: str, value: object, least: int) -> int:
+    allowed = f"a whole number >= {least}"
+    if isinstance(value, (bool, np.bool_)):
+        raise fail_type(name, value, allowed)
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise fail_type(name, value, allowed) from None
+    if number < least:
+        raise fail(name, number, allowed)
+    return number
+
+
+def finite_float(name: str, value: object, allowed: str = "a finite number") -> float:
+    """A finite real number."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise fail_type(name, value, allowed)
+    try:
+        number = float(value)
+    except OverflowError:
+        raise fail(name, value, allowed) from None
+    if not math.isfinite(number):
+        raise fail(name, number, allowed)
+    return number
+
+
+def positive_float(name: str, value: object) -> float:
+    """A finite number > 0."""
+    number = finite_float(name, value, "a finite number > 0")
+    if number <= 0.0:
+        raise fail(name, number, "a finite number > 0")
+    return number
+
+
+def nonnegative_float(name: str, value: object) -> float:
+    """A finite number >= 0."""
+    number = finite_float(name, value, "a finite number >= 0")
+    if number < 0.0:
+        raise fail(name, number, "a finite number >= 0")
+    return number
+
+
+def probability(name: str, value: object) -> float:
+    """A number strictly between 0 and 1."""
+    allowed = "a number strictly between 0 and 1"
+    number = finite_float(name, value, allowed)
+    if not 0.0 < number < 1.0:
+        raise fail(name, number, allowed)
+    return number
+
+
+def boolean(name: str, value: object) -> bool:
+    """True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise fail_type(name, value, "True or False")
+    return bool(value)
+
+
+def choice(name: str, value: object, allowed: Sequence[str]) -> str:
+    """One of the allowed words."""
+    if not isinstance(value, str) or value not in allowed:
+        raise fail(name, value, "one of " + ", ".join(repr(word) for word in allowed))
+    return value
+
+
+def reward_range(value: object) -> tuple[float, float]:
+    """A pair (low, high) of finite numbers, low < high."""
+    allowed = "a pair (low, high) of finite numbers with low < high"
+    try:
+        ends = tuple(value)  # type: ignore[arg-type,var-annotated]
+    except TypeError:
+        raise fail("reward_range", value, allowed) from None
+    if len(ends) != 2:
+        raise fail("reward_range", value, allowed)
+    low, high = (finite_float("reward_range", end, allowed) for end in ends)
+    # A range whose width is lost in the rounding of its ends carries no information.
+    if not high - low > 1e-12 * max(abs(low), abs(high)) or not math.isfinite(high - low):
+        raise fail("reward_range", (low, high), allowed)
+    return low, high
+
+
+def seed(value: object) -> np.random.SeedSequence:
+    """A whole number >= 0 or a SeedSequence."""
+    if isinstance(value, np.random.SeedSequence):
+        return value
+    return np.random.SeedSequence(nonnegative_int("seed", value))
+
+
+# --- arrays -----------------------------------------------------------------------------------
+
+
+def _as_array(name: str, value: npt.ArrayLike, allowed: str) -> np.ndarray[Any, Any]:
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError):  # ragged lists
+        raise fail(name, value, allowed) from None
+
+
+def _as_floats(name: str, value: npt.ArrayLike, allowed: str) -> FloatArray:
+    """A C-contiguous, aligned, writeable float64 array (one Numba type for all kernels)."""
+    array = _as_array(name, value, allowed)
+    if array.dtype.kind not in "iufb":
+        raise fail_type(name, value, allowed)
+    return np.require(array, dtype=_FLOAT64, requirements=["C", "A", "W"])
+
+
+def vector(name: str, value: npt.ArrayLike, dim: int) -> FloatArray:
+    """A finite (dim,) array, always a copy."""
+    allowed = f"a finite array of shape ({dim},)"
+    array = np.array(_as_floats(name, value, allowed))
+    if array.shape != (dim,):
+        raise fail(name, f"an array of shape {array.shape}", allowed)
+    if not np.isfinite(array).all():
+        raise fail(name, array, allowed)
+    return array
+
+
+def matrix(name: str, value: npt.ArrayLike, dim: int) -> FloatArray:
+    """A finite (n, dim) array, n >= 0; not copied where it has the right form already."""
+    X = _rows(name, value, dim)
+    _check_rows(name, X, math.inf, "finite rows")
+    return X
+
+
+def _rows(name: str, value: npt.ArrayLike, dim: int) -> FloatArray:
+    allowed = f"a finite array of shape (n, {dim})"
+    if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.flags.carray:
+        X: FloatArray = value
+    else:
+        X = _as_floats(name, value, allowed)
+    if X.ndim != 2 or X.shape[1] != dim:
+        raise fail(name, f"an array of shape {X.shape}", allowed)
+    return X
+
+
+@kernel
+def _first_bad_row(X: FloatArray, limit: float) -> int:
+    """Index of the first row that is not finite or has a norm above limit, else -1."""
+    for i in range(X.shape[0]):
+        squared = 0.0
+        for j in range(X.shape[1]):
+            squared += X[i, j] * X[i, j]
+        # Squares of huge but finite entries overflow: such rows are refused too.
+        if not squared <= limit * limit or not squared < np.inf:
+            return i
+    return -1
+
+
+@kernel
+def _squared_norm(x: FloatArray) -> float:
+    squared = 0.0
+    for j in range(x.shape[0]):
+        squared += x[j] * x[j]
+    return squared
+
+
+def _check_rows(name: str, X: FloatArray, limit: float, allowed: str) -> None:
+    bad = _first_bad_row(X, limit)
+    if bad >= 0:
+        raise fail(f"{name}[{bad}]", X[bad], allowed)
+
+
+class ObservationSpace:
+    """What a policy or a set accepts: arms in a ball, rewards in a range.
+
+    Parameters
+    ----------
+    dim
+        Dimension d of the arms.
+    feature_norm
+        Arms x must satisfy ``|x| <= feature_norm + 1e-9``.
+    reward_range
+        Rewards must lie in it up to 1e-9, and are clipped in; None accepts every finite reward.
+    """
+
+    __slots__ = ("_high", "_limit", "_low", "_slack", "dim", "feature_norm", "reward_range")
+
+    def __init__(
+        self, dim: int, feature_norm: float, reward_range: tuple[float, float] | None
+    ) -> None:
+        self.dim = dim
+        self.feature_norm = feature_norm
+        self.reward_range = reward_range
+        self._limit = feature_norm + TOLERANCE
+        self._low, self._high = (-math.inf, math.inf) if reward_range is None else reward_range
+        self._slack = 0.0 if reward_range is None else TOLERANCE
+
+    def arms(self, arms: npt.ArrayLike) -> FloatArray:
+        """At least one arm in the ball, shape (n_arms, dim)."""
+        X = _rows("arms", arms, self.dim)
+        if X.shape[0] == 0:
+            raise fail("arms", f"an array of shape {X.shape}", "at least one arm")
+        bad = _first_bad_row(X, self._limit)
+        if bad >= 0:
+            raise fail(f"arms[{bad}]", X[bad], self._allowed_arm())
+        return X
+
+    def mask(self, mask: npt.ArrayLike | None, n_arms: int) -> BoolArray:
+        """Which arms may be played, at least one; None: all of them."""
+        if mask is None:
+            return NO_MASK
+        allowed = f"a boolean array of shape ({n_arms},) with at least one True"
+        array = _as_array("mask", mask, allowed)
+        if array.dtype != np.bool_:
+            raise fail_type("mask", mask, allowed)
+        if array.shape != (n_arms,) or not array.any():
+            raise fail("mask", mask, allowed)
+        return np.require(array, requirements=["C", "A", "W"])
+
+    def arm(self, x: npt.ArrayLike) -> FloatArray:
+        """One arm in the ball, shape (dim,)."""
+        if type(x) is np.ndarray and x.dtype is _FLOAT64 and x.flags.carray:
+            row: FloatArray = x
+        else:
+            row = _as_floats("x", x, f"a finite array of shape ({self.dim},)")
+        if row.shape != (self.dim,):
+            raise fail("x", f"an array of shape {row.shape}", f"shape ({self.dim},)")
+        if not _squared_norm(row) <= self._limit * self._limit:
+            raise fail("x", row, self._allowed_arm())
+        return row
+
+    def reward(self, reward: float) -> float:
+        """A finite reward in the range (up to 1e-9: clipped in)."""
+        number = reward if type(reward) is float else finite_float("reward", reward)
+        if not self._low - self._slack <= number <= self._high + self._slack:
+            raise fail("reward", number, self._allowed_reward())
+        if not -math.inf < number < math.inf:
+            raise fail("reward", number, self._allowed_reward())
+        return min(max(number, self._low), self._high)
+
+    def batch(self, X: npt.ArrayLike, rewards: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Arms (n, dim) and their rewards (n,), checked as a whole before anything is learnt."""
+        rows = _rows("X", X, self.dim)
+        _check_rows("X", rows, self._limit, self._allowed_arm())
+        y = _as_floats("rewards", rewards, f"a finite array of shape ({rows.shape[0]},)")
+        if y.shape != (rows.shape[0],):
+            raise fail("rewards", f"an array of shape {y.shape}", f"shape ({rows.shape[0]},)")
+        inside = (y >= self._low - self._slack) & (y <= self._high + self._slack) & np.isfinite(y)
+        if not inside.all():
+            bad = int(np.argmin(inside))
+            raise fail(f"rewards[{bad}]", float(y[bad]), self._allowed_reward())
+        return rows, np.clip(y, self._low, self._high)
+
+    def _allowed_arm(self) -> str:
+        return f"finite with norm <= {self.feature_norm:g}"
+
+    def _allowed_reward(self) -> str:
+        if self.reward_range is None:
+            return "a finite number"
+        return f"a number in reward_range [{self._low:g}, {self._high:g}]"

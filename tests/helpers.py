@@ -1,0 +1,58 @@
+"""What several suites share."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import Any
+
+import numpy as np
+from scipy.stats import binomtest
+
+from voful import registry
+from voful.typing import ConfidenceSet, FloatArray
+
+
+def count(full: int) -> int:
+    """How many runs: all with --full, else the first tenth of the same seeds."""
+    return full if os.environ.get("VOFUL_TEST_FULL") == "1" else math.ceil(full / 10)
+
+
+def assert_exit_rate(exits: int, runs: int, failure_prob: float) -> None:
+    """A binomial test at a tiny false-alarm level: more exits than failure_prob allows?"""
+    test = binomtest(exits, runs, failure_prob, alternative="greater")
+    assert test.pvalue > 1e-4, f"theta* left the set in {exits} of {runs} runs"
+
+
+def sphere(rng: np.random.Generator, n: int, dim: int, radius: float = 1.0) -> FloatArray:
+    points = rng.standard_normal((n, dim))
+    scaled: FloatArray = radius * points / np.linalg.norm(points, axis=1, keepdims=True)
+    return scaled
+
+
+def make_policy(id: str, dim: int = 3, **params: Any) -> Any:
+    return registry.create(id, dim, n_rounds=500, **params)
+
+
+def play_some(
+    policy: Any, rounds: int, seed: int = 0, noise: float = 0.2
+) -> tuple[FloatArray, FloatArray]:
+    """Feed a policy its own choices on random arms; returns what it was taught."""
+    rng = np.random.default_rng(seed)
+    theta_star = sphere(rng, 1, policy.dim, 0.5)[0]
+    X, y = np.empty((rounds, policy.dim)), np.empty(rounds)
+    for k in range(rounds):
+        arms = sphere(rng, 7, policy.dim)
+        X[k] = arms[policy.select(arms)]
+        y[k] = X[k] @ theta_star + noise * rng.choice([-1.0, 1.0])
+        policy.update(X[k], y[k])
+    return X, y
+
+
+def members(Theta: ConfidenceSet, rng: np.random.Generator, n: int = 200) -> list[FloatArray]:
+    """Members of a set: the ball and ever smaller neighbourhoods of the centre, filtered."""
+    scales = np.geomspace(1e-3, 1.0, n)
+    directions = sphere(rng, n, Theta.dim)
+    candidates = [scale * u for scale, u in zip(scales, directions, strict=True)]
+    candidates += [Theta.center + scale * u for scale, u in zip(scales, directions, strict=True)]
+    return [theta for theta in candidates if Theta.contains(theta)]

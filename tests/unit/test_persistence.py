@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import json
+import os
+import stat
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import voful
+from helpers import play_some
+from voful import OFUL, FileFormatError, persistence
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    policy = OFUL(3)
+    play_some(policy, 20)
+    policy.save(tmp_path / "policy.voful")
+    return tmp_path / "policy.voful"
+
+
+def rewrite(path: Path, **changes: object) -> None:
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    header = json.loads(members["header.json"]) | changes
+    members["header.json"] = json.dumps(header).encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+
+
+def test_the_file_is_arrays_and_json(saved: Path) -> None:
+    with zipfile.ZipFile(saved) as archive:
+        header = json.loads(archive.read("header.json"))
+        assert header["class"] == "OFUL"
+        assert header["config"]["dim"] == 3
+        arrays = [name for name in archive.namelist() if name.endswith(".npy")]
+    assert "confidence_set/precision.npy" in arrays
+    np.load(saved, allow_pickle=False)["confidence_set/precision"]
+
+
+def test_no_file_is_left_behind_and_mode_is_ordinary(saved: Path) -> None:
+    assert os.listdir(saved.parent) == [saved.name]
+    umask = os.umask(0)
+    os.umask(umask)
+    assert stat.S_IMODE(saved.stat().st_mode) == 0o666 & ~umask
+
+
+def test_a_failed_save_keeps_the_old_file(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = saved.read_bytes()
+
+    def full_disk(*args: object, **kwargs: object) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(np.lib.format, "write_array", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        OFUL(3).save(saved)
+    assert saved.read_bytes() == before
+    assert os.listdir(saved.parent) == [saved.name]
+
+
+@pytest.mark.parametrize("kept", [0, 1, 100, 0.5, 0.9, 0.999])
+def test_truncated_files(saved: Path, kept: float) -> None:
+    content = saved.read_bytes()
+    saved.write_bytes(content[: int(kept * len(content)) if kept < 1 else int(kept)])
+    with pytest.raises(FileFormatError, match="truncated|damaged|not a voful file"):
+        voful.load(saved)
+
+
+def test_flipped_bytes_never_give_a_wrong_policy(saved: Path) -> None:
+    content = saved.read_bytes()
+    with zipfile.ZipFile(saved) as archive:
+        spans = [(i.header_offset, i.header_offset + 30 + i.file_size) for i in archive.infolist()]
+    for start, end in spans:
+        middle = (start + end) // 2 + 20
+        damaged = bytearray(content)
+        damaged[middle] ^= 0xFF
+        saved.write_bytes(damaged)
+        with pytest.raises(FileFormatError):
+            voful.load(saved)
+
+
+def test_foreign_files(tmp_path: Path) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("hello")
+    archive = tmp_path / "other.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("header.json", '{"format": "other", "format_version": 1}')
+    bare = tmp_path / "bare.npz"
+    np.savez(bare, a=np.zeros(3))
+    for path in (text, archive, bare):
+        with pytest.raises(FileFormatError, match="not a voful file"):
+            voful.load(path)
+    with pytest.raises(FileNotFoundError):
+        voful.load(tmp_path / "absent")
+
+
+def test_a_newer_format_says_so(saved: Path) -> None:
+    rewrite(saved, format_version=persistence.FORMAT_VERSION + 1)
+    with pytest.raises(FileFormatError, match="written by a newer voful"):
+        voful.load(saved)
+
+
+def test_unknown_class_and_wrong_class(saved: Path) -> None:
+    class Mine(OFUL):
+        pass
+
+    rewrite(saved, **{"class": "Mine"})
+    with pytest.raises(FileFormatError, match="pass its class as cls="):
+        voful.load(saved)
+    assert isinstance(voful.load(saved, cls=Mine), Mine)
+    with pytest.raises(FileFormatError, match="holds a Mine, not a OFUL"):
+        voful.load(saved, cls=OFUL)
+
+
+def test_wrong_arrays(saved: Path) -> None:
+    rewrite(saved, config={"dim": 3})
+    assert voful.load(saved).n_observations == 20
+    rewrite(saved, config={"dim": "three"})
+    with pytest.raises(FileFormatError, match="damaged"):
+        voful.load(saved)
+    rewrite(saved, config={"dim": 4})
+    with pytest.raises(FileFormatError, match="damaged"):
+        voful.load(saved)
+
+
+def test_seed_sequences_survive(tmp_path: Path) -> None:
+    child = np.random.SeedSequence(3).spawn(2)[1]
+    policy = OFUL(2, seed=child)
+    policy._rng.random(5)
+    policy.save(tmp_path / "p")
+    loaded = voful.load(tmp_path / "p")
+    assert loaded.seed.spawn_key == child.spawn_key
+    assert loaded._rng.random() == policy._rng.random()

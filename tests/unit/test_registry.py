@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import pytest
+
+from voful import OFUL, registry
+
+
+def test_ids_are_unique_and_words() -> None:
+    ids = [entry.id for entry in registry.entries()]
+    assert len(set(ids)) == len(ids)
+    assert all(id == id.lower() and " " not in id for id in ids)
+
+
+def test_kinds_partition_the_table() -> None:
+    everything = list(registry.entries())
+    parts = [*registry.entries("bandit"), *registry.entries("episodic")]
+    assert sorted(e.id for e in parts) == sorted(e.id for e in everything)
+
+
+def test_create_uses_the_entry_and_the_callers_arguments() -> None:
+    policy = registry.create("oful-rare", 3, n_rounds=100, failure_prob=0.2)
+    assert isinstance(policy, OFUL)
+    assert policy.det_growth == 1.0
+    assert policy.failure_prob == 0.2
+    assert registry.create("oful-rare", 3, det_growth=2.0).det_growth == 2.0
+
+
+def test_an_unknown_id_names_the_nearest() -> None:
+    with pytest.raises(KeyError, match="did you mean 'oful'"):
+        registry.lookup("ofull")
+    with pytest.raises(KeyError, match="Known: .*oful"):
+        registry.lookup("zzz")
