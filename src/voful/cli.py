@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from voful import __version__, registry
+from voful.report.tables import registry_markdown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -97,8 +98,13 @@ def _print_results(table: pl.DataFrame) -> None:
 
 
 @app.command("list")
-def list_algorithms() -> None:
+def list_algorithms(
+    markdown: Annotated[bool, typer.Option(help="The table of README and docs.")] = False,
+) -> None:
     """List every registered algorithm."""
+    if markdown:
+        print(registry_markdown(), end="")
+        return
     rows = [
         (
             entry.id,

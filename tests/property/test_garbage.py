@@ -27,7 +27,7 @@ scalars = st.one_of(
     st.binary(max_size=3),
 )
 arrays: st.SearchStrategy[Any] = hnp.arrays(
-    dtype=st.sampled_from([np.float64, np.float32, np.int64, np.bool_, np.complex128, "U1"]),  # type: ignore[arg-type]
+    dtype=st.sampled_from([np.float64, np.float32, np.int64, np.bool_, np.complex128, "U1"]),
     shape=hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4),
 )
 garbage = st.one_of(

@@ -29,7 +29,7 @@ class LiteralOFUL:
             b += y * x
         ratio = np.linalg.slogdet(V)[1] - self.dim * math.log(self.ridge)
         beta = self.R * math.sqrt(2 * math.log(math.exp(ratio / 2) / self.delta))
-        theta_hat: FloatArray = np.linalg.solve(V, b)
+        theta_hat = np.asarray(np.linalg.solve(V, b), dtype=np.float64)
         return V, theta_hat, beta + math.sqrt(self.ridge) * self.S
 
     def select(self, arms: FloatArray) -> int:

@@ -59,7 +59,7 @@ def test_rank_one(weight: float) -> None:
     M = positive_definite(4)
     x = np.random.default_rng(1).standard_normal(4)
     precision, scratch = M.copy(), np.empty(4)
-    inverse: FloatArray = np.linalg.inv(M)
+    inverse = np.asarray(np.linalg.inv(M), dtype=np.float64)
     growth = rank_one(precision, inverse, x, weight, scratch)
     assert growth == pytest.approx(weight * x @ np.linalg.solve(M, x))
     np.testing.assert_allclose(scratch, np.linalg.solve(M, x))

@@ -1,0 +1,30 @@
+"""Build hooks of the site: the registry's table, and formulas as MathML."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+from latex2mathml.converter import convert
+
+from voful.report.tables import registry_markdown
+
+_FORMULA = re.compile(
+    r'<(span|div) class="arithmatex">(?:\\\(|\\\[)(.*?)(?:\\\)|\\\])</\1>', re.DOTALL
+)
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Put the registry's table where a page asks for it."""
+    return markdown.replace("<!-- registry -->", registry_markdown())
+
+
+def on_page_content(content: str, **_: Any) -> str:
+    """Turn arithmatex's formulas into MathML, so that no script has to."""
+    return _FORMULA.sub(_mathml, content)
+
+
+def _mathml(match: re.Match[str]) -> str:
+    display = "block" if match[1] == "div" else "inline"
+    return str(convert(html.unescape(match[2]), display=display))

@@ -1,0 +1,19 @@
+"""Tables in Markdown, made from the registry."""
+
+from __future__ import annotations
+
+from voful import registry
+
+
+def registry_markdown() -> str:
+    """The table of algorithms, as README and docs show it."""
+    header = (
+        "| id | class | paper | regret, up to logs | variance | horizon | cost a round |\n"
+        "|---|---|---|---|---|---|---|\n"
+    )
+    return header + "".join(
+        f"| `{entry.id}` | `{entry.cls.__name__}` | {entry.paper} | {entry.guarantee} "
+        f"| {'known' if entry.needs_variance else 'not needed'} "
+        f"| {'anytime' if entry.anytime else 'known'} | {entry.cost} |\n"
+        for entry in registry.entries()
+    )
