@@ -27,4 +27,8 @@ def on_page_content(content: str, **_: Any) -> str:
 
 def _mathml(match: re.Match[str]) -> str:
     display = "block" if match[1] == "div" else "inline"
-    return str(convert(html.unescape(match[2]), display=display))
+    formula = html.unescape(match[2])
+    mathml = str(convert(formula, display=display))
+    if "\\" in mathml:  # a command that the converter does not know is passed through
+        raise ValueError(f"cannot render the formula {formula!r}")
+    return mathml

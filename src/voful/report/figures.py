@@ -50,7 +50,8 @@ def regret_over_rounds(results: pl.DataFrame, *, title: str | None = None) -> Fi
     for panel, problem in zip(panels, problems, strict=True):
         _draw_curves(panel, curves.filter(pl.col("problem") == problem))
         panel.set_title(problem, loc="left", fontsize=11)
-    for panel, problem in zip(panels, problems, strict=True):  # once the shared axis is settled
+    panels[0].set_ylim(bottom=0)  # once all panels are drawn: it ends the shared autoscaling
+    for panel, problem in zip(panels, problems, strict=True):
         _label_ends(panel, curves.filter(pl.col("problem") == problem))
     panels[0].set_ylabel("cumulative regret")
     if title is not None:
@@ -72,7 +73,6 @@ def _draw_curves(panel: Axes, curves: pl.DataFrame) -> None:
             linewidth=0,
         )
     panel.set_xlim(0, curves["round"].max())  # type: ignore[arg-type]
-    panel.set_ylim(bottom=0)
     panel.set_xlabel("round")
     panel.spines[["top", "right"]].set_visible(False)
     panel.grid(axis="y", linewidth=0.4, alpha=0.5)
