@@ -6,7 +6,7 @@ KERNELS := $(shell find src/voful -name '*.py')
 
 .PHONY: demo test test-full lint bench docs wheel clean
 
-demo: $(VENV)/.base
+demo: $(VENV)/.base $(VENV)/.kernels
 	$(BIN)/voful demo --out out/demo
 
 test: lint $(VENV)/.dev $(VENV)/.kernels

@@ -34,6 +34,18 @@ def make_policy(id: str, dim: int = 3, **params: Any) -> Any:
     return registry.create(id, dim, n_rounds=500, **params)
 
 
+def teach(policy: Any, X: Any, rewards: Any, *, variance: float = 0.04) -> None:
+    """One `partial_fit`, with the variance for those that must be told."""
+    told = {"variances": np.full(len(rewards), variance)} if policy.needs_variance else {}
+    policy.partial_fit(X, rewards, **told)
+
+
+def teach_one(policy: Any, x: Any, reward: Any, *, variance: float = 0.04) -> None:
+    """One `update`, with the variance for those that must be told."""
+    told = {"variance": variance} if policy.needs_variance else {}
+    policy.update(x, reward, **told)
+
+
 def play_some(
     policy: Any, rounds: int, seed: int = 0, noise: float = 0.2
 ) -> tuple[FloatArray, FloatArray]:
@@ -45,7 +57,7 @@ def play_some(
         arms = sphere(rng, 7, policy.dim)
         X[k] = arms[policy.select(arms)]
         y[k] = X[k] @ theta_star + noise * rng.choice([-1.0, 1.0])
-        policy.update(X[k], y[k])
+        teach_one(policy, X[k], y[k])
     return X, y
 
 

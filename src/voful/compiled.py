@@ -17,5 +17,8 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     No fastmath: floating-point order is as written, so that a batch gives the same bits as
     one call a row, and a loaded policy continues exactly.
     """
-    compile_lazily = numba.njit(cache=True, error_model="numpy")
-    return cast(Callable[P, R], compile_lazily(function))
+    try:
+        compiled = numba.njit(cache=True, error_model="numpy")(function)
+    except RuntimeError:  # neither the package's folder nor a home can be written to
+        compiled = numba.njit(error_model="numpy")(function)
+    return cast(Callable[P, R], compiled)

@@ -6,18 +6,21 @@ its constructor's arguments plus its arrays, so a file says what it is and any r
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import io
 import json
 import os
-import tempfile
+import secrets
 import zipfile
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from voful.typing import Path
+
+Arrays: TypeAlias = dict[str, np.ndarray[Any, Any]]
 
 FORMAT = "voful"
 FORMAT_VERSION = 1
@@ -27,53 +30,72 @@ class FileFormatError(ValueError):
     """The file is truncated, foreign, or from a newer version."""
 
 
-class Persistent:
-    """An object that is its constructor's arguments plus named arrays.
+class Stateful:
+    """An object whose changing state is named arrays.
 
-    Every constructor parameter is kept as an attribute of the same name, and all that changes
-    later lives in the arrays named in ``_arrays`` (those in ``_growing`` may change their length),
-    in the parts named in ``_parts`` or in the random generator ``_rng``. Saving, loading and
-    `repr` then need no further code.
+    All that changes after construction lives in the arrays named in ``_arrays`` (those in
+    ``_growing`` may change their length) or in the parts named in ``_parts``, each a Stateful or a
+    sequence of them.
     """
 
     _arrays: ClassVar[tuple[str, ...]] = ()
     _growing: ClassVar[tuple[str, ...]] = ()
     _parts: ClassVar[tuple[str, ...]] = ()
 
+    def state(self) -> Arrays:
+        """The arrays that change; those of parts as ``part/array`` or ``part/0/array``."""
+        arrays = {name: np.asarray(getattr(self, name)) for name in self._arrays}
+        for prefix, part in self._named_parts():
+            arrays |= {f"{prefix}/{name}": array for name, array in part.state().items()}
+        return arrays
+
+    def restore(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
+        """Take over the arrays of another object's `state`; all of them, or none on error."""
+        self._check(arrays)
+        self._assign(arrays)
+
+    def _named_parts(self) -> Iterator[tuple[str, Stateful]]:
+        for name in self._parts:
+            part = getattr(self, name)
+            if isinstance(part, Stateful):
+                yield name, part
+            else:
+                yield from ((f"{name}/{i}", item) for i, item in enumerate(part))
+
+    def _check(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
+        for name in self._arrays:
+            current, loaded = np.asarray(getattr(self, name)), arrays[name]
+            fixed = slice(1 if name in self._growing else 0, None)
+            if loaded.dtype != current.dtype or loaded.shape[fixed] != current.shape[fixed]:
+                raise ValueError(f"array {name!r} is {loaded.dtype} of shape {loaded.shape}")
+        for prefix, part in self._named_parts():
+            part._check(_below(prefix, arrays))
+
+    def _assign(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
+        for name in self._arrays:
+            setattr(self, name, np.array(arrays[name], order="C"))
+        for prefix, part in self._named_parts():
+            part._assign(_below(prefix, arrays))
+
+
+def _below(prefix: str, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Arrays:
+    start = prefix + "/"
+    return {
+        name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)
+    }
+
+
+class Persistent(Stateful):
+    """A Stateful that can be made anew: its constructor's arguments are attributes.
+
+    Every constructor parameter is kept as an attribute of the same name. Saving, loading and
+    `repr` then need no further code; a random generator ``_rng`` is saved too.
+    """
+
     def config(self) -> dict[str, Any]:
         """The constructor's arguments that make this object anew."""
         names = list(inspect.signature(type(self).__init__).parameters)[1:]
         return {name: getattr(self, name) for name in names}
-
-    def state(self) -> dict[str, np.ndarray[Any, Any]]:
-        """The arrays that change, parts as ``part/array``."""
-        arrays = {name: np.asarray(getattr(self, name)) for name in self._arrays}
-        for part in self._parts:
-            nested = getattr(self, part).state()
-            arrays |= {f"{part}/{name}": array for name, array in nested.items()}
-        return arrays
-
-    def restore(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
-        """Take over the arrays of another object's `state`."""
-        for name in self._arrays:
-            current = np.asarray(getattr(self, name))
-            loaded = arrays[name]
-            fixed = slice(1 if name in self._growing else 0, None)
-            if loaded.dtype != current.dtype or loaded.shape[fixed] != current.shape[fixed]:
-                raise ValueError(f"array {name!r} is {loaded.dtype} of shape {loaded.shape}")
-            setattr(self, name, np.array(loaded, order="C"))
-        for part in self._parts:
-            prefix = part + "/"
-            nested = {
-                name.removeprefix(prefix): array
-                for name, array in arrays.items()
-                if name.startswith(prefix)
-            }
-            getattr(self, part).restore(nested)
-        self._restored()
-
-    def _restored(self) -> None:
-        """Hook: derive what is not stored from what is."""
 
     def __repr__(self) -> str:
         arguments = ", ".join(f"{name}={_brief(value)}" for name, value in self.config().items())
@@ -83,6 +105,8 @@ class Persistent:
 def _brief(value: object) -> str:
     if isinstance(value, np.ndarray):
         return f"<array {value.shape}>"
+    if isinstance(value, np.random.SeedSequence):
+        return f"<SeedSequence {value.entropy} {value.spawn_key}>"
     return f"{value:g}" if isinstance(value, float) else repr(value)
 
 
@@ -96,8 +120,10 @@ def save(thing: Persistent, path: Path) -> None:
         "config": thing.config(),
         "rng": None if rng is None else rng.bit_generator.state,
     }
-    target = os.path.abspath(os.fspath(path))
-    handle, temporary = tempfile.mkstemp(prefix=".voful-", dir=os.path.dirname(target))
+    target = os.path.realpath(path)
+    temporary = f"{target}.{secrets.token_hex(8)}.tmp"
+    # Not tempfile: its files are private (0600); the kernel applies the user's umask here.
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         with os.fdopen(handle, "wb") as file:
             with zipfile.ZipFile(file, "w") as archive:
@@ -108,9 +134,6 @@ def save(thing: Persistent, path: Path) -> None:
                     archive.writestr(f"{name}.npy", buffer.getvalue())
             file.flush()
             os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)  # mkstemp's 0600 would surprise whoever shares it
         os.replace(temporary, target)
     except BaseException:
         os.unlink(temporary)
@@ -120,69 +143,62 @@ def save(thing: Persistent, path: Path) -> None:
 def _as_json(value: object) -> object:
     if isinstance(value, np.ndarray):
         return value.tolist()  # Python prints floats so that they are read back exactly
+    if isinstance(value, np.generic):
+        return value.item()
     if isinstance(value, np.random.SeedSequence):
-        return {"entropy": value.entropy, "spawn_key": list(value.spawn_key)}
+        return {
+            "entropy": value.entropy,
+            "spawn_key": list(value.spawn_key),
+            "pool_size": value.pool_size,
+            "n_children_spawned": value.n_children_spawned,
+        }
     raise TypeError(f"cannot store {type(value).__name__} in a header")
 
 
-def read_header(path: Path) -> dict[str, Any]:
-    """The header of a saved file, with a clear error for any other file."""
-    with _open(path) as archive:
-        return _header(archive, path)
-
-
-def load_into(cls: type[Persistent], path: Path) -> Any:
-    """Make a `cls` from the file's configuration and take over its arrays."""
-    with _open(path) as archive:
+def load(path: Path, find_class: Callable[[str], type[Persistent]]) -> Any:
+    """Make the object that `save` wrote; `find_class` turns the stored class name into a class."""
+    with open(path, "rb") as file, _clear_errors(path), zipfile.ZipFile(file) as archive:
         header = _header(archive, path)
-        try:
-            arrays = {
-                name.removesuffix(".npy"): np.lib.format.read_array(
-                    io.BytesIO(archive.read(name)), allow_pickle=False
-                )
-                for name in archive.namelist()
-                if name.endswith(".npy")
-            }
-            thing = cls(**_from_json(header["config"]))
-            thing.restore(arrays)
-            if header["rng"] is not None:
-                thing._rng.bit_generator.state = header["rng"]  # type: ignore[attr-defined]
-        except (KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
-            raise FileFormatError(f"{os.fspath(path)}: damaged voful file ({error})") from error
-    return thing
+        cls = find_class(header["class"])
+        arrays = {
+            name.removesuffix(".npy"): np.lib.format.read_array(
+                io.BytesIO(archive.read(name)), allow_pickle=False
+            )
+            for name in archive.namelist()
+            if name.endswith(".npy")
+        }
+        thing = cls(**_from_json(header["config"]))
+        thing.restore(arrays)
+        if header["rng"] is not None:
+            thing._rng.bit_generator.state = header["rng"]  # type: ignore[attr-defined]
+        return thing
+
+
+@contextlib.contextmanager
+def _clear_errors(path: Path) -> Iterator[None]:
+    """Whatever a damaged archive makes zipfile, NumPy or a constructor say, say it in one voice."""
+    try:
+        yield
+    except FileFormatError:
+        raise
+    except Exception as error:
+        raise FileFormatError(
+            f"{os.fspath(path)}: not a voful file, or a damaged one ({error})"
+        ) from error
 
 
 def _from_json(config: dict[str, Any]) -> dict[str, Any]:
     seed = config.get("seed")
-    if isinstance(seed, dict):
-        config["seed"] = np.random.SeedSequence(seed["entropy"], spawn_key=seed["spawn_key"])
-    return config
-
-
-def _open(path: Path) -> zipfile.ZipFile:
-    try:
-        return zipfile.ZipFile(path)
-    except zipfile.BadZipFile as error:
-        raise FileFormatError(
-            f"{os.fspath(path)}: not a voful file, or a truncated one ({error})"
-        ) from error
+    return config | {"seed": np.random.SeedSequence(**seed)} if isinstance(seed, dict) else config
 
 
 def _header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
-    try:
-        header = json.loads(archive.read("header.json"))
-        known = header["format"] == FORMAT
-        version = int(header["format_version"])
-    except (KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
-        raise FileFormatError(f"{os.fspath(path)}: not a voful file ({error})") from error
-    if not known:
+    header = json.loads(archive.read("header.json"))
+    if header["format"] != FORMAT or type(header["format_version"]) is not int:
         raise FileFormatError(f"{os.fspath(path)}: not a voful file")
-    if version > FORMAT_VERSION:
+    if header["format_version"] > FORMAT_VERSION:
         raise FileFormatError(
-            f"{os.fspath(path)}: written by a newer voful (format {version}; "
+            f"{os.fspath(path)}: written by a newer voful (format {header['format_version']}; "
             f"this one reads up to {FORMAT_VERSION})"
         )
     return dict(header)
-
-
-__all__ = ["FileFormatError", "Persistent", "load_into", "read_header", "save"]

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from voful import persistence, validation
 from voful.bandits.oful import OFUL
-from voful.persistence import FileFormatError, Persistent, load_into, read_header
+from voful.persistence import FileFormatError, Persistent
 from voful.typing import Path
 
 Kind = Literal["bandit", "episodic"]
@@ -31,10 +32,6 @@ class Entry:
         Where it was published.
     guarantee
         Regret, up to logarithms (K rounds, dimension d, variances sigma_k^2).
-    needs_variance
-        Whether `update` wants the true variance of the noise.
-    anytime
-        Whether it runs without knowing the number of rounds.
     cost
         Per round, with A arms.
     params
@@ -46,10 +43,18 @@ class Entry:
     kind: Kind
     paper: str
     guarantee: str
-    needs_variance: bool
-    anytime: bool
     cost: str
     params: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def needs_variance(self) -> bool:
+        """Whether `update` wants the true variance of the noise (the class says so)."""
+        return bool(getattr(self.cls, "needs_variance", False))
+
+    @property
+    def anytime(self) -> bool:
+        """Whether it runs without knowing the number of rounds or episodes."""
+        return not {"n_rounds", "n_episodes"} & set(inspect.signature(self.cls).parameters)
 
 
 _ENTRIES = (
@@ -59,8 +64,6 @@ _ENTRIES = (
         kind="bandit",
         paper="Abbasi-Yadkori, Pal, Szepesvari 2011",
         guarantee="d sqrt(K)",
-        needs_variance=False,
-        anytime=True,
         cost="A d^2",
     ),
     Entry(
@@ -69,8 +72,6 @@ _ENTRIES = (
         kind="bandit",
         paper="Abbasi-Yadkori, Pal, Szepesvari 2011, Section 5.1",
         guarantee="d sqrt(K), O(d log K) switches",
-        needs_variance=False,
-        anytime=True,
         cost="A d^2",
         params={"det_growth": 1.0},
     ),
@@ -85,20 +86,26 @@ def entries(kind: Kind | None = None) -> Iterator[Entry]:
 
 
 def lookup(id: str) -> Entry:
-    """The entry of an id; an unknown id raises KeyError that names the nearest one."""
-    if id in _TABLE:
+    """The entry of an id; the error for an unknown id names the nearest one."""
+    if isinstance(id, str) and id in _TABLE:
         return _TABLE[id]
-    near = difflib.get_close_matches(id, _TABLE, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise KeyError(f"no algorithm {id!r}{hint} Known: {', '.join(_TABLE)}")
+    near = difflib.get_close_matches(str(id), _TABLE, n=1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    raise validation.fail("id", id, "one of " + ", ".join(_TABLE) + hint)
 
 
-def create(id: str, *args: Any, n_rounds: int | None = None, **params: Any) -> Any:
-    """Make the algorithm of an id; `n_rounds` reaches only those that are not anytime."""
+def create(
+    id: str, *args: Any, n_rounds: int | None = None, n_episodes: int | None = None, **params: Any
+) -> Any:
+    """Make the algorithm of an id.
+
+    `n_rounds` and `n_episodes` reach only those algorithms that want to know them.
+    """
     entry = lookup(id)
-    if n_rounds is not None and "n_rounds" in inspect.signature(entry.cls).parameters:
-        params["n_rounds"] = n_rounds
-    return entry.cls(*args, **{**entry.params, **params})
+    accepted = inspect.signature(entry.cls).parameters
+    horizon = {"n_rounds": n_rounds, "n_episodes": n_episodes}
+    known = {name: n for name, n in horizon.items() if n is not None and name in accepted}
+    return entry.cls(*args, **{**entry.params, **known, **params})
 
 
 def load(path: Path, cls: type[Persistent] | None = None) -> Any:
@@ -111,10 +118,13 @@ def load(path: Path, cls: type[Persistent] | None = None) -> Any:
     cls
         The class to make, for classes that are not in the registry.
     """
-    name = read_header(path)["class"]
-    known = {entry.cls.__name__: entry.cls for entry in _ENTRIES}
-    if cls is not None and cls.__name__ != name:
-        raise FileFormatError(f"{path}: holds a {name}, not a {cls.__name__}")
-    if cls is None and name not in known:
-        raise FileFormatError(f"{path}: holds a {name}, unknown here; pass its class as cls=")
-    return load_into(cls or known[name], path)
+
+    def find(name: str) -> type[Persistent]:
+        known = {entry.cls.__name__: entry.cls for entry in _ENTRIES}
+        if cls is not None and cls.__name__ != name:
+            raise FileFormatError(f"{path}: holds a {name}, not a {cls.__name__}")
+        if cls is None and name not in known:
+            raise FileFormatError(f"{path}: holds a {name}, unknown here; pass its class as cls=")
+        return cls or known[name]
+
+    return persistence.load(path, find)

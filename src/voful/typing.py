@@ -59,10 +59,12 @@ class BanditPolicy(Protocol):
     def select(self, arms: npt.ArrayLike, mask: npt.ArrayLike | None = None) -> int:
         """Index of the arm to play."""
 
-    def update(self, x: npt.ArrayLike, reward: float) -> None:
-        """Learn that playing x paid reward."""
+    def update(self, x: npt.ArrayLike, reward: float, *, variance: float | None = None) -> None:
+        """Learn that playing x paid reward (with the true variance, if the policy asks)."""
 
-    def partial_fit(self, X: npt.ArrayLike, rewards: npt.ArrayLike) -> None:
+    def partial_fit(
+        self, X: npt.ArrayLike, rewards: npt.ArrayLike, *, variances: npt.ArrayLike | None = None
+    ) -> None:
         """Many updates at once, the same result as one by one."""
 
     def save(self, path: Path) -> None:

@@ -28,16 +28,20 @@ _FLOAT64 = np.dtype(np.float64)
 
 def fail(name: str, got: object, allowed: str) -> ValueError:
     """The error to raise for a bad value."""
-    return ValueError(f"{name}: got {_shorten(got)}; expected {allowed}")
+    return ValueError(f"{name}: got {_shorten(repr(got))}; expected {allowed}")
 
 
 def fail_type(name: str, got: object, allowed: str) -> TypeError:
     """The error to raise for a value of the wrong type."""
-    return TypeError(f"{name}: got {type(got).__name__} {_shorten(got)}; expected {allowed}")
+    return TypeError(f"{name}: got {type(got).__name__} {_shorten(repr(got))}; expected {allowed}")
 
 
-def _shorten(got: object) -> str:
-    text = got if isinstance(got, str) and got.startswith("an array") else repr(got)
+def fail_shape(name: str, shape: tuple[int, ...], allowed: str) -> ValueError:
+    """The error to raise for an array of the wrong shape."""
+    return ValueError(f"{name}: got an array of shape {shape}; expected {allowed}")
+
+
+def _shorten(text: str) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
@@ -167,7 +171,7 @@ def vector(name: str, value: npt.ArrayLike, dim: int) -> FloatArray:
     allowed = f"a finite array of shape ({dim},)"
     array = np.array(_as_floats(name, value, allowed))
     if array.shape != (dim,):
-        raise fail(name, f"an array of shape {array.shape}", allowed)
+        raise fail_shape(name, array.shape, allowed)
     if not np.isfinite(array).all():
         raise fail(name, array, allowed)
     return array
@@ -176,7 +180,7 @@ def vector(name: str, value: npt.ArrayLike, dim: int) -> FloatArray:
 def matrix(name: str, value: npt.ArrayLike, dim: int) -> FloatArray:
     """A finite (n, dim) array, n >= 0; not copied where it has the right form already."""
     X = _rows(name, value, dim)
-    _check_rows(name, X, math.inf, "finite rows")
+    _check_rows(name, X, math.inf, "finite numbers whose squares are finite")
     return X
 
 
@@ -187,7 +191,7 @@ def _rows(name: str, value: npt.ArrayLike, dim: int) -> FloatArray:
     else:
         X = _as_floats(name, value, allowed)
     if X.ndim != 2 or X.shape[1] != dim:
-        raise fail(name, f"an array of shape {X.shape}", allowed)
+        raise fail_shape(name, X.shape, allowed)
     return X
 
 
@@ -205,17 +209,18 @@ def _first_bad_row(X: FloatArray, limit: float) -> int:
 
 
 @kernel
-def _squared_norm(x: FloatArray) -> float:
-    squared = 0.0
-    for j in range(x.shape[0]):
-        squared += x[j] * x[j]
-    return squared
+def _is_bad_row(x: FloatArray, limit: float) -> bool:
+    return _first_bad_row(x.reshape(1, -1), limit) >= 0
 
 
 def _check_rows(name: str, X: FloatArray, limit: float, allowed: str) -> None:
     bad = _first_bad_row(X, limit)
     if bad >= 0:
         raise fail(f"{name}[{bad}]", X[bad], allowed)
+
+
+def _slack(scale: float) -> float:
+    return max(TOLERANCE, 1e-12 * scale)
 
 
 class ObservationSpace:
@@ -226,28 +231,45 @@ class ObservationSpace:
     dim
         Dimension d of the arms.
     feature_norm
-        Arms x must satisfy ``|x| <= feature_norm + 1e-9``.
+        Arms x must satisfy ``|x| <= feature_norm``, up to 1e-9 (or 1e-12 of a large norm).
     reward_range
-        Rewards must lie in it up to 1e-9, and are clipped in; None accepts every finite reward.
+        Rewards must lie in it up to 1e-9 (or 1e-12 of large ends), and are clipped in; None
+        accepts every reward of size at most 1e100.
+    n_rounds
+        How many rewards may be learnt; None: any number.
     """
 
-    __slots__ = ("_high", "_limit", "_low", "_slack", "dim", "feature_norm", "reward_range")
+    __slots__ = (
+        "_high",
+        "_limit",
+        "_low",
+        "_slack",
+        "dim",
+        "feature_norm",
+        "n_rounds",
+        "reward_range",
+    )
 
     def __init__(
-        self, dim: int, feature_norm: float, reward_range: tuple[float, float] | None
+        self,
+        dim: int,
+        feature_norm: float,
+        reward_range: tuple[float, float] | None,
+        n_rounds: int | None = None,
     ) -> None:
         self.dim = dim
         self.feature_norm = feature_norm
         self.reward_range = reward_range
-        self._limit = feature_norm + TOLERANCE
-        self._low, self._high = (-math.inf, math.inf) if reward_range is None else reward_range
-        self._slack = 0.0 if reward_range is None else TOLERANCE
+        self.n_rounds = n_rounds
+        self._limit = feature_norm + _slack(feature_norm)
+        self._low, self._high = (-1e100, 1e100) if reward_range is None else reward_range
+        self._slack = _slack(max(abs(self._low), abs(self._high)))
 
     def arms(self, arms: npt.ArrayLike) -> FloatArray:
         """At least one arm in the ball, shape (n_arms, dim)."""
         X = _rows("arms", arms, self.dim)
         if X.shape[0] == 0:
-            raise fail("arms", f"an array of shape {X.shape}", "at least one arm")
+            raise fail_shape("arms", X.shape, "at least one arm")
         bad = _first_bad_row(X, self._limit)
         if bad >= 0:
             raise fail(f"arms[{bad}]", X[bad], self._allowed_arm())
@@ -272,19 +294,26 @@ class ObservationSpace:
         else:
             row = _as_floats("x", x, f"a finite array of shape ({self.dim},)")
         if row.shape != (self.dim,):
-            raise fail("x", f"an array of shape {row.shape}", f"shape ({self.dim},)")
-        if not _squared_norm(row) <= self._limit * self._limit:
+            raise fail_shape("x", row.shape, f"shape ({self.dim},)")
+        if _is_bad_row(row, self._limit):
             raise fail("x", row, self._allowed_arm())
         return row
 
     def reward(self, reward: float) -> float:
         """A finite reward in the range (up to 1e-9: clipped in)."""
-        number = reward if type(reward) is float else finite_float("reward", reward)
+        if type(reward) is float:
+            number = reward
+        elif isinstance(reward, (bool, np.bool_)):  # a click
+            number = float(reward)
+        else:
+            number = finite_float("reward", reward)
         if not self._low - self._slack <= number <= self._high + self._slack:
             raise fail("reward", number, self._allowed_reward())
-        if not -math.inf < number < math.inf:
-            raise fail("reward", number, self._allowed_reward())
         return min(max(number, self._low), self._high)
+
+    def variance(self, variance: object) -> float:
+        """The true variance of a reward's noise, for algorithms that must be told."""
+        return nonnegative_float("variance", variance)
 
     def batch(self, X: npt.ArrayLike, rewards: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Arms (n, dim) and their rewards (n,), checked as a whole before anything is learnt."""
@@ -292,17 +321,31 @@ class ObservationSpace:
         _check_rows("X", rows, self._limit, self._allowed_arm())
         y = _as_floats("rewards", rewards, f"a finite array of shape ({rows.shape[0]},)")
         if y.shape != (rows.shape[0],):
-            raise fail("rewards", f"an array of shape {y.shape}", f"shape ({rows.shape[0]},)")
-        inside = (y >= self._low - self._slack) & (y <= self._high + self._slack) & np.isfinite(y)
+            raise fail_shape("rewards", y.shape, f"shape ({rows.shape[0]},)")
+        inside = (y >= self._low - self._slack) & (y <= self._high + self._slack)
         if not inside.all():
             bad = int(np.argmin(inside))
             raise fail(f"rewards[{bad}]", float(y[bad]), self._allowed_reward())
         return rows, np.clip(y, self._low, self._high)
+
+    def variances(self, variances: npt.ArrayLike, n: int) -> FloatArray:
+        """The true variances of n rewards, shape (n,)."""
+        checked = vector("variances", variances, n)
+        if not (checked >= 0.0).all():
+            raise fail("variances", checked, f"{n} numbers >= 0")
+        return checked
+
+    def check_rounds(self, learnt: int, more: int) -> None:
+        """RuntimeError where `more` rewards beyond the `learnt` ones are too many."""
+        if self.n_rounds is not None and learnt + more > self.n_rounds:
+            raise RuntimeError(
+                f"n_rounds = {self.n_rounds}, {learnt} rewards learnt: cannot learn {more} more"
+            )
 
     def _allowed_arm(self) -> str:
         return f"finite with norm <= {self.feature_norm:g}"
 
     def _allowed_reward(self) -> str:
         if self.reward_range is None:
-            return "a finite number"
+            return "a finite number of size <= 1e100"
         return f"a number in reward_range [{self._low:g}, {self._high:g}]"

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from helpers import make_policy
+from helpers import make_policy, teach_one
 from voful import registry
 from voful.envs import linear_bandit
 
@@ -28,7 +28,9 @@ choices = []
 for _ in range(last - middle):
     arms = env.arms
     choices.append(policy.select(arms))
-    policy.update(arms[choices[-1]], env.pull(choices[-1]).reward)
+    feedback = env.pull(choices[-1])
+    told = {"variance": feedback.variance} if policy.needs_variance else {}
+    policy.update(arms[choices[-1]], feedback.reward, **told)
 print(json.dumps([choices, policy.predict([[1, 0, 0], [0, 1, 0], [0, 0, 1]]).tolist()]))
 """
 
@@ -44,7 +46,8 @@ def test_continues_exactly(id: str, tmp_path: Path) -> None:
             policy.save(tmp_path / "policy")
         arms = env.arms
         choices.append(policy.select(arms))
-        policy.update(arms[choices[-1]], env.pull(choices[-1]).reward)
+        feedback = env.pull(choices[-1])
+        teach_one(policy, arms[choices[-1]], feedback.reward, variance=feedback.variance)
     output = subprocess.run(
         [sys.executable, "-c", CONTINUE, str(tmp_path / "policy"), str(middle), str(last)],
         capture_output=True,

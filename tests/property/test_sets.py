@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers import make_policy, members, sphere
+from helpers import make_policy, members, sphere, teach
 from voful import registry
 from voful.typing import FloatArray
 
@@ -20,6 +20,8 @@ IDS = [
 ]
 # Larger failure_prob, smaller set: true where the definition makes it so.
 NESTED = ["oful", "oful-rare"]
+# Turning the data turns the set: not so where test directions are fixed in advance.
+ROTATION_INVARIANT = ["oful", "oful-rare"]
 
 seeds = st.integers(0, 10_000)
 dims = st.integers(1, 4)
@@ -36,7 +38,7 @@ def data(seed: int, dim: int, n: int) -> tuple[FloatArray, FloatArray]:
 
 def fitted(id: str, X: FloatArray, y: FloatArray, dim: int, **params: Any) -> Any:
     policy = make_policy(id, dim, **params)
-    policy.partial_fit(X, y)
+    teach(policy, X, y)
     return policy.confidence_set
 
 
@@ -61,7 +63,7 @@ def test_nested_in_failure_prob(id: str, seed: int, dim: int, n: int) -> None:
         assert large.contains(theta)
 
 
-@pytest.mark.parametrize("id", IDS)
+@pytest.mark.parametrize("id", ROTATION_INVARIANT)
 @given(seed=seeds, dim=st.integers(2, 4), n=lengths)
 def test_rotations_turn_the_support(id: str, seed: int, dim: int, n: int) -> None:
     X, y = data(seed, dim, n)

@@ -42,6 +42,69 @@ def test_the_file_is_arrays_and_json(saved: Path) -> None:
     np.load(saved, allow_pickle=False)["confidence_set/precision"]
 
 
+def test_every_flipped_byte_is_noticed_or_harmless(saved: Path) -> None:
+    """Refused in one voice, or (in fields of the archive that nobody reads) the same policy."""
+    original = {name: a.tobytes() for name, a in voful.load(saved).state().items()}
+    content = saved.read_bytes()
+    for position in range(0, len(content), 11):
+        damaged = bytearray(content)
+        damaged[position] ^= 0x41
+        saved.write_bytes(damaged)
+        try:
+            state = voful.load(saved).state()
+        except FileFormatError:
+            continue
+        assert {name: a.tobytes() for name, a in state.items()} == original
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"class": [1]}, {"class": None}, {"config": None}, {"config": [1]}, {"format_version": 1.5},
+     {"format_version": True}, {"rng": "x"}, {"rng": {}}],
+)  # fmt: skip
+def test_damaged_headers(saved: Path, changes: dict[str, object]) -> None:
+    rewrite(saved, **changes)
+    with pytest.raises(FileFormatError):
+        voful.load(saved)
+
+
+def test_a_link_stays_a_link(saved: Path) -> None:
+    link = saved.parent / "link"
+    link.symlink_to(saved)
+    OFUL(3).save(link)
+    assert link.is_symlink()
+    assert voful.load(saved).n_observations == 0
+
+
+def test_a_failed_restore_changes_nothing() -> None:
+    policy, other = OFUL(3), OFUL(3)
+    play_some(other, 5)
+    state = other.state() | {"confidence_set/tally": np.zeros(3)}
+    with pytest.raises(ValueError, match="tally"):
+        policy.restore(state)
+    np.testing.assert_array_equal(policy.confidence_set.precision, np.eye(3))
+
+
+def test_parts_may_be_sequences() -> None:
+    class Layer(persistence.Stateful):
+        _arrays = ("values",)
+
+        def __init__(self) -> None:
+            self.values = np.zeros(2)
+
+    class Layered(persistence.Stateful):
+        _parts = ("layers",)
+
+        def __init__(self) -> None:
+            self.layers = [Layer(), Layer()]
+
+    full, empty = Layered(), Layered()
+    full.layers[1].values[:] = 3.0
+    assert sorted(full.state()) == ["layers/0/values", "layers/1/values"]
+    empty.restore(full.state())
+    np.testing.assert_array_equal(empty.layers[1].values, [3.0, 3.0])
+
+
 def test_no_file_is_left_behind_and_mode_is_ordinary(saved: Path) -> None:
     assert os.listdir(saved.parent) == [saved.name]
     umask = os.umask(0)
@@ -66,7 +129,7 @@ def test_a_failed_save_keeps_the_old_file(saved: Path, monkeypatch: pytest.Monke
 def test_truncated_files(saved: Path, kept: float) -> None:
     content = saved.read_bytes()
     saved.write_bytes(content[: int(kept * len(content)) if kept < 1 else int(kept)])
-    with pytest.raises(FileFormatError, match="truncated|damaged|not a voful file"):
+    with pytest.raises(FileFormatError, match="not a voful file"):
         voful.load(saved)
 
 
@@ -120,18 +183,21 @@ def test_wrong_arrays(saved: Path) -> None:
     rewrite(saved, config={"dim": 3})
     assert voful.load(saved).n_observations == 20
     rewrite(saved, config={"dim": "three"})
-    with pytest.raises(FileFormatError, match="damaged"):
+    with pytest.raises(FileFormatError, match="not a voful file, or a damaged one"):
         voful.load(saved)
     rewrite(saved, config={"dim": 4})
-    with pytest.raises(FileFormatError, match="damaged"):
+    with pytest.raises(FileFormatError, match="not a voful file, or a damaged one"):
         voful.load(saved)
 
 
 def test_seed_sequences_survive(tmp_path: Path) -> None:
-    child = np.random.SeedSequence(3).spawn(2)[1]
+    OFUL(2, seed=np.int64(3)).save(tmp_path / "numpy")  # type: ignore[arg-type]
+    assert voful.load(tmp_path / "numpy").seed == 3
+    child = np.random.SeedSequence(np.int64(3)).spawn(2)[1]
+    child.spawn(1)
     policy = OFUL(2, seed=child)
     policy._rng.random(5)
     policy.save(tmp_path / "p")
     loaded = voful.load(tmp_path / "p")
-    assert loaded.seed.spawn_key == child.spawn_key
+    assert loaded.seed.state == child.state
     assert loaded._rng.random() == policy._rng.random()

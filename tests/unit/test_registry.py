@@ -26,7 +26,8 @@ def test_create_uses_the_entry_and_the_callers_arguments() -> None:
 
 
 def test_an_unknown_id_names_the_nearest() -> None:
-    with pytest.raises(KeyError, match="did you mean 'oful'"):
+    with pytest.raises(ValueError, match="id: got 'ofull'; expected .* .did you mean 'oful'"):
         registry.lookup("ofull")
-    with pytest.raises(KeyError, match="Known: .*oful"):
-        registry.lookup("zzz")
+    for bad in ("zzz", None, ["oful"]):
+        with pytest.raises(ValueError, match="id: got .*; expected one of .*oful"):
+            registry.lookup(bad)  # type: ignore[arg-type]

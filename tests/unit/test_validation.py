@@ -136,6 +136,24 @@ class TestObservationSpace:
         assert self.space.reward(1.0 + 5e-10) == 1.0
         assert self.space.reward(np.float64(-1.0 - 5e-10)) == -1.0
         np.testing.assert_array_equal(self.space.batch([[0, 1]], [1 + 5e-10])[1], [1.0])
+        large = ObservationSpace(2, 1e6, (0.0, 1e9))
+        assert large.arm([1e6 * (1 + 3e-16), 0.0]).shape == (2,)
+        assert large.reward(1e9 * (1 + 3e-16)) == 1e9
+
+    def test_a_click_is_a_reward(self) -> None:
+        assert self.space.reward(True) == 1.0
+        assert self.space.reward(np.False_) == 0.0  # type: ignore[arg-type]
+        assert self.space.batch([[0, 1]], [True])[1].tolist() == [1.0]
+
+    def test_variances(self) -> None:
+        assert self.space.variance(0.25) == 0.25
+        assert self.space.variances([0.0, 1.0], 2).tolist() == [0.0, 1.0]
+        for bad in (None, -0.1, NAN):
+            with pytest.raises((ValueError, TypeError), match="variance"):
+                self.space.variance(bad)
+        for bad_many in ([0.1], [0.1, -0.1], [NAN, 0.1]):
+            with pytest.raises(ValueError, match="variances"):
+                self.space.variances(bad_many, 2)
 
     @pytest.mark.parametrize(
         "bad",
@@ -157,7 +175,13 @@ class TestObservationSpace:
         with pytest.raises((ValueError, TypeError), match="x: got"):
             self.space.arm(bad)
 
-    @pytest.mark.parametrize("bad", [1.1, -1.0 - 1e-8, NAN, INF, -INF, "1", None, True, [0.5]])
+    def test_infinite_arms_are_refused_whatever_the_norm(self) -> None:
+        huge = ObservationSpace(2, 1e160, None)
+        for call in (huge.arm, lambda x: huge.arms([x])):
+            with pytest.raises(ValueError, match="x|arms"):
+                call([INF, 0.0])
+
+    @pytest.mark.parametrize("bad", [1.1, -1.0 - 1e-8, NAN, INF, -INF, "1", None, [0.5]])
     def test_bad_reward(self, bad: Any) -> None:
         with pytest.raises((ValueError, TypeError), match="reward: got"):
             self.space.reward(bad)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from voful import persistence, validation
 from voful.bandits.optimism import most_optimistic
+from voful.confidence.algebra import dots
 from voful.confidence.base import BaseConfidenceSet
 from voful.typing import BoolArray, FloatArray, Path, Seed
 
@@ -17,13 +19,16 @@ class Policy(persistence.Persistent, ABC):
     """A linear bandit policy: `select` an arm, `update` with its reward.
 
     A policy defines ``_choose`` and ``_observe`` (and ``_observe_many`` where a compiled loop
-    serves a batch) on checked input; the public methods are here, once.
+    serves a batch) on checked input; the public methods are here, once. One that must be told the
+    noise's variance sets ``needs_variance`` and defines ``_observe_with_variance`` instead.
     """
+
+    needs_variance: ClassVar[bool] = False
 
     def __init__(self, space: validation.ObservationSpace, *, seed: Seed) -> None:
         self._space = space
         self._rng = np.random.default_rng(validation.seed(seed))
-        self.seed = seed
+        self.seed = seed if isinstance(seed, np.random.SeedSequence) else int(seed)
 
     @property
     def dim(self) -> int:
@@ -68,14 +73,49 @@ class Policy(persistence.Persistent, ABC):
         rows = self._space.arms(arms)
         return self._choose(rows, self._space.mask(mask, rows.shape[0]))
 
-    def update(self, x: npt.ArrayLike, reward: float) -> None:
-        """Learn that playing x paid reward (delayed and off-policy rewards work)."""
-        row = self._space.arm(x)
-        self._observe(row, self._space.reward(reward))
+    def update(self, x: npt.ArrayLike, reward: float, *, variance: float | None = None) -> None:
+        """Learn that playing x paid reward (delayed and off-policy rewards work).
 
-    def partial_fit(self, X: npt.ArrayLike, rewards: npt.ArrayLike) -> None:
+        Parameters
+        ----------
+        x
+            The arm, shape (dim,).
+        reward
+            What it paid.
+        variance
+            True variance of the reward's noise: needed by policies with `needs_variance`, refused
+            by the others.
+        """
+        row = self._space.arm(x)
+        reward = self._space.reward(reward)
+        self._space.check_rounds(self.n_observations, 1)
+        if self.needs_variance:
+            self._observe_with_variance(row, reward, self._space.variance(variance))
+            return
+        self._refuse("variance", variance)
+        self._observe(row, reward)
+
+    def partial_fit(
+        self,
+        X: npt.ArrayLike,
+        rewards: npt.ArrayLike,
+        *,
+        variances: npt.ArrayLike | None = None,
+    ) -> None:
         """Learn many rewards at once: the same result as one by one, in this order."""
-        self._observe_many(*self._space.batch(X, rewards))
+        rows, y = self._space.batch(X, rewards)
+        self._space.check_rounds(self.n_observations, len(y))
+        if self.needs_variance:
+            told = self._space.variances([] if variances is None else variances, len(y))
+            for row, reward, variance in zip(rows, y, told, strict=True):
+                self._observe_with_variance(row, float(reward), float(variance))
+            return
+        self._refuse("variances", variances)
+        self._observe_many(rows, y)
+
+    def _refuse(self, name: str, value: object) -> None:
+        if value is not None:
+            raise validation.fail(name, value, f"nothing: {type(self).__name__} is not told it")
 
     def index(self, arms: npt.ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
         """(mean, lower, upper) of each arm's expected reward, each of shape (n_arms,)."""
@@ -93,8 +133,11 @@ class Policy(persistence.Persistent, ABC):
     @abstractmethod
     def _choose(self, arms: FloatArray, mask: BoolArray) -> int: ...
 
-    @abstractmethod
-    def _observe(self, x: FloatArray, reward: float) -> None: ...
+    def _observe(self, x: FloatArray, reward: float) -> None:
+        raise AttributeError(f"{type(self).__name__} must define _observe")
+
+    def _observe_with_variance(self, x: FloatArray, reward: float, variance: float) -> None:
+        raise AttributeError(f"{type(self).__name__} must define _observe_with_variance")
 
     @abstractmethod
     def _predict(self, X: FloatArray) -> FloatArray: ...
@@ -104,10 +147,10 @@ class Policy(persistence.Persistent, ABC):
 
     def _observe_many(self, X: FloatArray, rewards: FloatArray) -> None:
         for x, reward in zip(X, rewards, strict=True):
-            self._observe(np.ascontiguousarray(x), float(reward))
+            self._observe(x, float(reward))
 
     def __repr__(self) -> str:
-        return super().__repr__()[:-1] + f") after {self.n_observations} observations"
+        return f"{super().__repr__()} after {self.n_observations} observations"
 
 
 class OptimisticPolicy(Policy):
@@ -121,7 +164,7 @@ class OptimisticPolicy(Policy):
         """Live view of the confidence set."""
 
     def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
-        lower, upper = self.confidence_set.interval(arms)
+        lower, upper = self.confidence_set.checked_interval(arms)
         return int(most_optimistic(upper, upper - lower, mask))
 
     def _observe(self, x: FloatArray, reward: float) -> None:
@@ -131,7 +174,12 @@ class OptimisticPolicy(Policy):
         self.confidence_set._observe_many(X, rewards)
 
     def _predict(self, X: FloatArray) -> FloatArray:
-        return X @ self.confidence_set.center
+        return dots(X, self.confidence_set.center)
 
     def _index(self, arms: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        return self._predict(arms), *self.confidence_set.interval(arms)
+        return self._predict(arms), *self.confidence_set.checked_interval(arms)
+
+    @property
+    def n_observations(self) -> int:
+        """How many rewards were learnt."""
+        return self.confidence_set.n_observations

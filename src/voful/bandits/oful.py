@@ -10,7 +10,7 @@ from voful import validation
 from voful.bandits.base import OptimisticPolicy
 from voful.bandits.optimism import most_optimistic_in_ellipsoid
 from voful.compiled import kernel
-from voful.confidence.ellipsoid import RidgeEllipsoid
+from voful.confidence.ellipsoid import RidgeEllipsoid, check_conditioning
 from voful.typing import BoolArray, FloatArray, Seed
 
 
@@ -65,7 +65,7 @@ class OFUL(OptimisticPolicy):
         NeurIPS 2011.
     """
 
-    _arrays = ("_chosen_center", "_chosen_inverse", "_chosen")
+    _arrays = ("_chosen_center", "_chosen_whitener", "_chosen")
 
     def __init__(
         self,
@@ -92,6 +92,7 @@ class OFUL(OptimisticPolicy):
         self.noise_scale = _noise_scale(noise_scale, bounds)
         self.theta_norm = validation.positive_float("theta_norm", theta_norm)
         self.ridge = validation.positive_float("ridge", ridge)
+        check_conditioning(space.feature_norm, self.ridge)
         self.det_growth = validation.nonnegative_float("det_growth", det_growth)
         self.width_scale = validation.positive_float("width_scale", width_scale)
         self._set = RidgeEllipsoid(
@@ -103,7 +104,7 @@ class OFUL(OptimisticPolicy):
         )
         # The set that `select` uses: frozen between switches. [log det ratio, radius]
         self._chosen_center = self._set.center
-        self._chosen_inverse = self._set.inverse.copy()
+        self._chosen_whitener = self._set.whitener.copy()
         self._chosen = np.array([0.0, self._set.radius])
 
     @property
@@ -111,28 +112,22 @@ class OFUL(OptimisticPolicy):
         """Live view of the ellipsoid (never frozen, also in the rarely-switching form)."""
         return self._set
 
-    @property
-    def n_observations(self) -> int:
-        """How many rewards were learnt."""
-        return self._set.n_observations
-
-    def _radius(self, log_det_ratio: float) -> float:
-        return oful_radius(
-            log_det_ratio, self.noise_scale, self.failure_prob, self.ridge, self.theta_norm
-        )
+    def _radius(self, Theta: RidgeEllipsoid) -> float:
+        growth = max(Theta.log_det_ratio, 0.0)  # rounding may put it just below 0
+        return oful_radius(growth, self.noise_scale, self.failure_prob, self.ridge, self.theta_norm)
 
     def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
         Theta = self._set
         if self.det_growth == 0.0:
             return most_optimistic_in_ellipsoid(
-                arms, mask, Theta._center, Theta.inverse, Theta.radius
+                arms, mask, Theta._center, Theta.whitener, Theta.usable_radius()
             )
         if Theta.log_det_ratio > self._chosen[0] + math.log1p(self.det_growth):
             self._chosen_center[:] = Theta._center
-            self._chosen_inverse[:] = Theta.inverse
-            self._chosen[:] = Theta.log_det_ratio, Theta.radius
+            self._chosen_whitener[:] = Theta.whitener
+            self._chosen[:] = Theta.log_det_ratio, Theta.usable_radius()
         return most_optimistic_in_ellipsoid(
-            arms, mask, self._chosen_center, self._chosen_inverse, self._chosen[1]
+            arms, mask, self._chosen_center, self._chosen_whitener, self._chosen[1]
         )
 
 

@@ -6,7 +6,7 @@ x_k = argmax_x max_{theta in Theta_k} <x, theta>  (Algorithm 1, line 5, and ever
 from __future__ import annotations
 
 from voful.compiled import kernel
-from voful.confidence.ellipsoid import means_and_widths
+from voful.confidence.algebra import means_and_widths
 from voful.typing import BoolArray, FloatArray
 
 TIE = 1e-9
@@ -35,8 +35,8 @@ def most_optimistic(upper: FloatArray, uncertainty: FloatArray, mask: BoolArray)
 
 @kernel
 def most_optimistic_in_ellipsoid(
-    arms: FloatArray, mask: BoolArray, center: FloatArray, inverse: FloatArray, radius: float
+    arms: FloatArray, mask: BoolArray, center: FloatArray, whitener: FloatArray, radius: float
 ) -> int:
     """`most_optimistic` over an ellipsoid: the index is <x, center> + radius |x|_{M^-1}."""
-    means, widths = means_and_widths(arms, center, inverse, radius)
+    means, widths = means_and_widths(arms, center, whitener, radius)
     return most_optimistic(means + widths, widths, mask)

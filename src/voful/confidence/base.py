@@ -5,19 +5,19 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 
-import numpy as np
 import numpy.typing as npt
 
 from voful import validation
-from voful.persistence import Persistent
+from voful.confidence.algebra import dots
+from voful.persistence import Stateful
 from voful.typing import FloatArray
 
 
-class BaseConfidenceSet(Persistent, ABC):
+class BaseConfidenceSet(Stateful, ABC):
     """Implements the public contract of a set on top of four unchecked methods.
 
-    A set defines `center`, ``_contains``, ``_support`` and ``_observe`` (or ``_observe_many``
-    too, where a compiled loop serves a batch); input is checked here, once.
+    A set defines `center`, `n_observations`, ``_contains``, ``_support`` and ``_observe`` (and
+    ``_observe_many``, where a compiled loop serves a batch); input is checked here, once.
     """
 
     def __init__(self, space: validation.ObservationSpace) -> None:
@@ -35,6 +35,11 @@ class BaseConfidenceSet(Persistent, ABC):
         """Point estimate, shape (dim,); not necessarily a member."""
 
     @property
+    @abstractmethod
+    def n_observations(self) -> int:
+        """How many rewards were learnt."""
+
+    @property
     def is_empty(self) -> bool:
         """True only off the 1 - failure_prob event or under misspecification."""
         return False
@@ -47,24 +52,31 @@ class BaseConfidenceSet(Persistent, ABC):
     def support(self, X: npt.ArrayLike) -> FloatArray:
         """sup of <x, theta> over the set (or an upper bound of it) for the rows x of X."""
         rows = validation.matrix("X", X, self.dim)
-        return rows @ self.center if self._warn_if_empty() else self._support(rows)
+        return self._means(rows) if self._warn_if_empty() else self._support(rows)
 
     def interval(self, X: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
         """(lower, upper) = (-support(-X), support(X))."""
-        rows = validation.matrix("X", X, self.dim)
+        return self.checked_interval(validation.matrix("X", X, self.dim))
+
+    def checked_interval(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """`interval` for rows that were checked already."""
         if self._warn_if_empty():
-            mean = rows @ self.center
+            mean = self._means(X)
             return mean, mean.copy()
-        return self._interval(rows)
+        return self._interval(X)
 
     def update(self, x: npt.ArrayLike, reward: float) -> None:
         """Learn that playing x paid reward."""
         row = self._space.arm(x)
-        self._observe(row, self._space.reward(reward))
+        reward = self._space.reward(reward)
+        self._space.check_rounds(self.n_observations, 1)
+        self._observe(row, reward)
 
     def partial_fit(self, X: npt.ArrayLike, rewards: npt.ArrayLike) -> None:
         """Many updates at once, the same result as one by one."""
-        self._observe_many(*self._space.batch(X, rewards))
+        rows, y = self._space.batch(X, rewards)
+        self._space.check_rounds(self.n_observations, len(y))
+        self._observe_many(rows, y)
 
     @abstractmethod
     def _contains(self, theta: FloatArray) -> bool: ...
@@ -80,7 +92,13 @@ class BaseConfidenceSet(Persistent, ABC):
 
     def _observe_many(self, X: FloatArray, rewards: FloatArray) -> None:
         for x, reward in zip(X, rewards, strict=True):
-            self._observe(np.ascontiguousarray(x), float(reward))
+            self._observe(x, float(reward))
+
+    def _means(self, X: FloatArray) -> FloatArray:
+        return dots(X, self.center)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} in R^{self.dim} after {self.n_observations} observations>"
 
     def _warn_if_empty(self) -> bool:
         empty = self.is_empty

@@ -15,7 +15,6 @@ from voful.envs.streams import ARMS, BLOCK_ROUNDS, generator
 from voful.typing import FloatArray
 
 SHAPES = ("sphere", "ball", "corners")
-NORM_SLACK = 1e-12  # what rounding may add to |x| = 1
 
 
 @kernel
@@ -185,11 +184,11 @@ class GivenArms:
         except ValueError:  # ragged
             raise validation.fail("array", array, allowed) from None
         if len(shape) != 2 or 0 in shape:
-            raise validation.fail("array", f"shape {shape}", allowed)
+            raise validation.fail_shape("array", shape, allowed)
         checked = np.array(validation.matrix("array", array, shape[1]), order="C")
         longest = float(np.linalg.norm(checked, axis=1).max())
-        if longest > 1.0 + NORM_SLACK:
-            raise validation.fail("array", f"a row of norm {longest}", "rows of norm <= 1")
+        if longest > 1.0 + validation.TOLERANCE:
+            raise validation.fail("array (longest row)", longest, "rows of norm <= 1")
         checked.flags.writeable = False
         object.__setattr__(self, "array", checked)
 

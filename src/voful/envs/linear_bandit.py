@@ -220,11 +220,12 @@ def linear_bandit(
     *,
     dim: int,
     n_arms: int = 20,
-    arms: str | Sequence[Sequence[float]] = "sphere",
+    arms: str | Sequence[Sequence[float]] | FloatArray = "sphere",
     redraw: bool = False,
     theta_norm: float = 0.5,
+    theta_star: Sequence[float] | FloatArray | None = None,
     noise: str = "gaussian",
-    sigma: float | Sequence[float] = 0.1,
+    sigma: float | Sequence[float] | FloatArray = 0.1,
     sigma_low: float | None = None,
     sigma_high: float | None = None,
     direction: Sequence[float] | None = None,
@@ -235,8 +236,7 @@ def linear_bandit(
 ) -> LinearBandit:
     """Build a random linear bandit from plain values, as declared in a study.
 
-    theta* is uniform on the sphere of radius `theta_norm`; theta*, arms and noise come from
-    three streams of `seed`.
+    theta*, arms and noise come from three streams of `seed`.
 
     Parameters
     ----------
@@ -246,7 +246,10 @@ def linear_bandit(
         "sphere", "ball", "corners", "tiny_then_unit" (Appendix B of the paper), or the rows
         of a given array (then `n_arms` and `redraw` do not count).
     theta_norm
-        |theta*|.
+        |theta*|, drawn uniformly on that sphere.
+    theta_star
+        The parameter itself, instead of a drawn one (for a reward range that is not symmetric,
+        say, with given arms).
     noise
         One of `voful.envs.LAWS`.
     sigma
@@ -265,7 +268,8 @@ def linear_bandit(
     source = _source(dim, n_arms, arms, redraw, n_tiny, tiny_norm)
     root = validation.seed(seed)
     radius = validation.nonnegative_float("theta_norm", theta_norm)
-    theta_star = radius * arm_sources.on_sphere(generator(root, THETA), (dim,))
+    if theta_star is None:
+        theta_star = radius * arm_sources.on_sphere(generator(root, THETA), (dim,))
     scale = _scale(dim, sigma, sigma_low, sigma_high, direction)
     return LinearBandit(
         theta_star,
@@ -279,36 +283,36 @@ def linear_bandit(
 def _source(
     dim: int,
     n_arms: int,
-    arms: str | Sequence[Sequence[float]],
+    arms: str | Sequence[Sequence[float]] | FloatArray,
     redraw: bool,
     n_tiny: int | None,
     tiny_norm: float | None,
 ) -> ArmSource:
-    if arms == "tiny_then_unit":
+    if isinstance(arms, str) and arms == "tiny_then_unit":
         if n_tiny is None:
             raise validation.fail("n_tiny", n_tiny, "an integer >= 1 with these arms")
         return TinyThenUnitArms(dim, n_arms, n_tiny, tiny_norm, redraw)
     for name, value in (("n_tiny", n_tiny), ("tiny_norm", tiny_norm)):
         if value is not None:
-            raise validation.fail(name, value, f"None with arms = {arms!r}")
+            raise validation.fail(name, value, 'None unless arms = "tiny_then_unit"')
     if isinstance(arms, str):
         validation.choice("arms", arms, (*arm_sources.SHAPES, "tiny_then_unit"))
         return RandomArms(dim, n_arms, arms, redraw)
     given = GivenArms(arms)
     if given.dim != dim:
-        raise validation.fail("arms", f"rows of length {given.dim}", f"length dim = {dim}")
+        raise validation.fail_shape("arms", given.array.shape, f"shape (n, {dim})")
     return given
 
 
 def _scale(
     dim: int,
-    sigma: float | Sequence[float],
+    sigma: float | Sequence[float] | FloatArray,
     sigma_low: float | None,
     sigma_high: float | None,
     direction: Sequence[float] | None,
 ) -> Scale:
     by_direction = not (sigma_low is None and sigma_high is None and direction is None)
-    if isinstance(sigma, Sequence):
+    if isinstance(sigma, (Sequence, np.ndarray)):
         if by_direction:
             raise validation.fail("sigma", sigma, "one number with sigma_low, sigma_high")
         return ArmScale(sigma)

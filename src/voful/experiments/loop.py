@@ -74,7 +74,23 @@ def play(
     """
     n_rounds = validation.positive_int("n_rounds", n_rounds)
     check_every = validation.positive_int("check_every", check_every)
-    points = set(log_spaced(n_rounds) if record_at is None else record_at)
+    points = {
+        validation.positive_int("record_at", point)
+        for point in (log_spaced(n_rounds) if record_at is None else record_at)
+    }
+    if points and max(points) > n_rounds:
+        raise validation.fail("record_at", max(points), f"rounds from 1 to n_rounds = {n_rounds}")
+    return _play(policy, env, n_rounds, points, pass_variance, check_every)
+
+
+def _play(
+    policy: BanditPolicy,
+    env: LinearBandit,
+    n_rounds: int,
+    points: set[int],
+    pass_variance: bool,
+    check_every: int,
+) -> Iterator[Record]:
     theta_star = env.theta_star
     regret = sum_variance = select_time = update_time = 0.0
     covered: bool | None = None if policy.confidence_set is None else True
@@ -88,7 +104,7 @@ def play(
         feedback = env.pull(choice, policy.confidence_set)
         started = perf_counter()
         if pass_variance:
-            policy.update(arms[choice], feedback.reward, variance=feedback.variance)  # type: ignore[call-arg]
+            policy.update(arms[choice], feedback.reward, variance=feedback.variance)
         else:
             policy.update(arms[choice], feedback.reward)
         update_time += perf_counter() - started

@@ -24,14 +24,8 @@ def execute(run: Run) -> list[Row]:
     """Play one run; one row per record."""
     env = linear_bandit(**run.problem.params, seed=run.environment_seed())
     entry = registry.lookup(run.contender.id)
-    policy = registry.create(
-        run.contender.id,
-        env.dim,
-        n_rounds=run.n_rounds,
-        reward_range=env.reward_range,
-        seed=run.policy_seed(),
-        **run.contender.params,
-    )
+    params = {"reward_range": env.reward_range, "seed": run.policy_seed(), **run.contender.params}
+    policy = registry.create(run.contender.id, env.dim, n_rounds=run.n_rounds, **params)
     labels = {
         "problem": run.problem.name,
         "policy": run.contender.name,
@@ -70,5 +64,9 @@ def _results(runs: list[Run], workers: int) -> Iterator[tuple[Run, list[Row]]]:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, mp_context=context) as pool:
         pending = {pool.submit(execute, run): run for run in runs}
-        for future in as_completed(pending):
-            yield pending[future], future.result()
+        try:
+            for future in as_completed(pending):
+                yield pending[future], future.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise

@@ -61,6 +61,29 @@ def test_index_and_predict() -> None:
     assert policy.select(arms) == int(np.argmax(upper))
 
 
+def test_unbounded_rewards_stay_finite() -> None:
+    policy = OFUL(2, reward_range=None, noise_scale=1.0)
+    for reward in (1e100, 1e100, -1e100):
+        policy.update([1.0, 0.0], reward)
+    assert policy.select(np.eye(2)) in (0, 1)
+    assert np.isfinite(policy.index(np.eye(2))).all()
+
+
+def test_variance_is_refused() -> None:
+    with pytest.raises(ValueError, match="variance: got 0.1; expected nothing"):
+        OFUL(2).update([1.0, 0.0], 0.5, variance=0.1)
+    with pytest.raises(ValueError, match="variances: got"):
+        OFUL(2).partial_fit([[1.0, 0.0]], [0.5], variances=[0.1])
+
+
+def test_predictions_lie_inside_their_intervals() -> None:
+    policy = OFUL(3, width_scale=1e-15)
+    play_some(policy, 40)
+    mean, lower, upper = policy.index(sphere(np.random.default_rng(1), 50, 3))
+    assert (lower <= mean).all()
+    assert (mean <= upper).all()
+
+
 def test_repr() -> None:
     policy = OFUL(2, failure_prob=0.1)
     policy.update([1.0, 0.0], 0.0)
@@ -73,6 +96,7 @@ def test_repr() -> None:
     [{"dim": 0}, {"dim": 2.0}, {"dim": None}, {"failure_prob": 0.0}, {"failure_prob": 1.0},
      {"failure_prob": math.nan}, {"reward_range": (1, 1)}, {"reward_range": 3}, {"noise_scale": 0},
      {"noise_scale": -1.0}, {"theta_norm": 0.0}, {"theta_norm": math.inf}, {"feature_norm": -1},
+     {"feature_norm": 1e9},
      {"ridge": 0.0}, {"det_growth": -0.1}, {"width_scale": 0.0}, {"seed": -1}, {"seed": "a"}],
 )  # fmt: skip
 def test_bad_arguments_are_named(bad: dict[str, Any]) -> None:

@@ -28,7 +28,7 @@ def test_the_mask_is_obeyed() -> None:
 
 def test_ellipsoid_form() -> None:
     arms = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
-    center, inverse = np.array([0.5, 0.0]), np.diag([0.01, 1.0])
-    upper = arms @ center + 0.7 * np.sqrt(np.einsum("ij,jk,ik->i", arms, inverse, arms))
-    choice = most_optimistic_in_ellipsoid(arms, NO_MASK, center, inverse, 0.7)
+    center, whitener = np.array([0.5, 0.0]), np.diag([0.1, 1.0])
+    upper = arms @ center + 0.7 * np.sqrt(np.square(arms @ whitener).sum(axis=1))
+    choice = most_optimistic_in_ellipsoid(arms, NO_MASK, center, whitener, 0.7)
     assert choice == int(np.argmax(upper))

@@ -7,16 +7,7 @@ import pytest
 
 from helpers import sphere
 from voful.confidence import RidgeEllipsoid
-from voful.confidence.ellipsoid import (
-    cholesky,
-    cholesky_solve,
-    due_for_refactorisation,
-    multiply,
-    quadratic_form,
-    rank_one,
-    refactorise,
-)
-from voful.typing import FloatArray
+from voful.confidence.algebra import whiten
 from voful.validation import ObservationSpace
 
 
@@ -25,60 +16,8 @@ def ridge_set(
 ) -> RidgeEllipsoid:
     space = ObservationSpace(dim, 1.0, (-1.0, 1.0))
     return RidgeEllipsoid(
-        space, ridge=ridge, radius=lambda log_det_ratio: radius, **{"theta_norm": 1.0, **params}
+        space, ridge=ridge, radius=lambda Theta: radius, **{"theta_norm": 1.0, **params}
     )
-
-
-def positive_definite(dim: int, seed: int = 0) -> FloatArray:
-    root = np.random.default_rng(seed).standard_normal((dim, dim + 3))
-    matrix: FloatArray = root @ root.T
-    return matrix
-
-
-@pytest.mark.parametrize("dim", [1, 2, 7])
-def test_algebra_against_numpy(dim: int) -> None:
-    M = positive_definite(dim)
-    x = np.random.default_rng(1).standard_normal(dim)
-    out, lower = np.empty(dim), np.empty((dim, dim))
-    multiply(M, x, out)
-    np.testing.assert_allclose(out, M @ x)
-    assert quadratic_form(M, x, out) == pytest.approx(x @ M @ x)
-    assert cholesky(M, lower)
-    np.testing.assert_allclose(lower, np.linalg.cholesky(M), atol=1e-12)
-    solution = x.copy()
-    cholesky_solve(lower, solution)
-    np.testing.assert_allclose(solution, np.linalg.solve(M, x))
-    inverse = np.empty((dim, dim))
-    assert refactorise(M, inverse, lower) == pytest.approx(np.linalg.slogdet(M)[1])
-    np.testing.assert_allclose(inverse, np.linalg.inv(M), rtol=1e-10, atol=1e-12)
-    np.testing.assert_array_equal(inverse, inverse.T)
-
-
-@pytest.mark.parametrize("weight", [0.3, 2.0, -0.05])
-def test_rank_one(weight: float) -> None:
-    M = positive_definite(4)
-    x = np.random.default_rng(1).standard_normal(4)
-    precision, scratch = M.copy(), np.empty(4)
-    inverse = np.asarray(np.linalg.inv(M), dtype=np.float64)
-    growth = rank_one(precision, inverse, x, weight, scratch)
-    assert growth == pytest.approx(weight * x @ np.linalg.solve(M, x))
-    np.testing.assert_allclose(scratch, np.linalg.solve(M, x))
-    np.testing.assert_allclose(precision, M + weight * np.outer(x, x))
-    np.testing.assert_allclose(inverse, np.linalg.inv(precision), rtol=1e-9, atol=1e-12)
-
-
-def test_indefinite_matrices_are_noticed() -> None:
-    lower = np.empty((2, 2))
-    assert not cholesky(np.array([[1.0, 2.0], [2.0, 1.0]]), lower)
-    assert math.isnan(refactorise(-np.eye(2), np.empty((2, 2)), lower))
-
-
-def test_refactorisation_is_amortised() -> None:
-    due = [n for n in range(1, 3000) if due_for_refactorisation(float(n), 20)]
-    assert due[:10] == [2**k for k in range(10)]
-    assert due[10:] == [1024, 1536, 2048, 2560]
-    wide = [n for n in range(1, 9000) if due_for_refactorisation(float(n), 2000)]
-    assert [n for n in wide if n > 4096] == [6000, 8000, 8192]
 
 
 def test_is_weighted_ridge_regression() -> None:
@@ -158,8 +97,44 @@ def test_a_million_updates_stay_accurate() -> None:
     M = exact_M.astype(np.float64)
     assert Theta.n_observations == 10**6
     assert np.linalg.norm(Theta.precision - M) <= 1e-8 * np.linalg.norm(M)
-    fresh = np.linalg.inv(M)
-    assert np.linalg.norm(Theta.inverse - fresh) <= 1e-8 * np.linalg.norm(fresh)
+    fresh, inverse = np.linalg.inv(M), Theta.whitener @ Theta.whitener.T
+    assert np.linalg.norm(inverse - fresh) <= 1e-8 * np.linalg.norm(fresh)
     assert Theta.log_det_ratio == pytest.approx(np.linalg.slogdet(M)[1], rel=1e-8)
     solution = np.linalg.solve(M, exact_b.astype(np.float64))
     assert np.linalg.norm(Theta.center - solution) <= 1e-8 * np.linalg.norm(solution)
+
+
+def test_a_drowned_ridge_does_not_fool_the_set() -> None:
+    """Refactorisation is refused where the sum has lost the ridge; widths stay right."""
+    Theta = ridge_set(3, ridge=1e-12)
+    u = np.array([0.6, 0.8, 0.0])
+    Theta.partial_fit(np.tile(u, (5000, 1)), np.full(5000, 0.5))
+    scratch = np.empty(3)
+    assert whiten(Theta.whitener, np.array([0.0, 0.0, 1.0]), scratch) == pytest.approx(
+        1e12, rel=1e-3
+    )
+    assert whiten(Theta.whitener, np.array([0.8, -0.6, 0.0]), scratch) == pytest.approx(
+        1e12, rel=0.01
+    )
+    np.testing.assert_allclose(Theta.center @ u, 0.5, rtol=1e-6)
+    assert Theta.log_det_ratio == pytest.approx(math.log(5000e12), rel=1e-6)
+
+
+def test_repr_says_what_it_is() -> None:
+    assert repr(ridge_set(3)) == "<RidgeEllipsoid in R^3 after 0 observations>"
+
+
+def test_far_away_is_outside_without_a_warning() -> None:
+    assert not ridge_set(2).contains([1e200, -1e200])
+
+
+def test_more_than_n_rounds_is_refused() -> None:
+    space = ObservationSpace(2, 1.0, (-1.0, 1.0), n_rounds=3)
+    Theta = RidgeEllipsoid(space, ridge=1.0, radius=lambda Theta: 1.0, theta_norm=1.0)
+    Theta.partial_fit(np.eye(2), [0.1, 0.2])
+    with pytest.raises(RuntimeError, match="n_rounds = 3, 2 rewards learnt: cannot learn 2 more"):
+        Theta.partial_fit(np.eye(2), [0.1, 0.2])
+    assert Theta.n_observations == 2
+    Theta.update([1.0, 0.0], 0.0)
+    with pytest.raises(RuntimeError, match="n_rounds = 3"):
+        Theta.update([1.0, 0.0], 0.0)

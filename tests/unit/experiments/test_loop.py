@@ -22,10 +22,10 @@ class Stubborn:
     def select(self, arms: Any, mask: Any = None) -> int:
         return 0
 
-    def update(self, x: Any, reward: float, **extra: float) -> None:
-        self.told.append({"x": x, "reward": reward, **extra})
+    def update(self, x: Any, reward: float, *, variance: float | None = None) -> None:
+        self.told.append({"x": x, "reward": reward, "variance": variance})
 
-    def partial_fit(self, X: Any, rewards: Any) -> None:
+    def partial_fit(self, X: Any, rewards: Any, *, variances: Any = None) -> None:
         raise AssertionError("not used by the loop")
 
     def save(self, path: Any) -> None:
@@ -43,7 +43,7 @@ def test_regret_and_variance_are_those_of_the_environment() -> None:
     assert records[-1].in_set is None
     assert records[-1].covered is None
     assert len(policy.told) == 40
-    assert "variance" not in policy.told[0]
+    assert policy.told[0]["variance"] is None
 
 
 def test_variance_is_passed_on_demand() -> None:
@@ -80,7 +80,15 @@ def test_recording_points() -> None:
     assert log_spaced(1) == (1,)
 
 
-@pytest.mark.parametrize("bad", [{"n_rounds": 0}, {"n_rounds": 5, "check_every": 0}])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"n_rounds": 0},
+        {"n_rounds": 5, "check_every": 0},
+        {"n_rounds": 5, "record_at": [6]},
+        {"n_rounds": 5, "record_at": ["a"]},
+    ],
+)
 def test_bad_arguments(bad: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="expected a whole number >= 1"):
-        list(play(OFUL(2), linear_bandit(dim=2, seed=0), **bad))
+    with pytest.raises((ValueError, TypeError), match="n_rounds|check_every|record_at"):
+        play(OFUL(2), linear_bandit(dim=2, seed=0), **bad)  # at once, not at the first record

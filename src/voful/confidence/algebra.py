@@ -1,0 +1,173 @@
+"""Matrix algebra of confidence sets: the only place where a matrix is updated or factorised.
+
+Beside a positive definite M, the plain sum that it is, stands its whitener: the lower triangular
+W = L^-1 of M = L L', so that M^-1 = W'W and |x|_{M^-1} = |W x|, a sum of squares that rounding
+cannot make negative. W is updated with M in O(d^2), with relative errors of the order of the root
+of M's condition number, and taken anew from M from time to time.
+
+`whitener` holds W transposed: row j is column j of W, zero left of the diagonal. Products with W
+are then sums of rows, whose entries are independent sums: they vectorise in the order written.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from voful.compiled import kernel
+from voful.typing import FloatArray
+
+REFACTORISE_EVERY = 512
+CANCELLED = 1e-12  # a pivot this small against its diagonal is made of rounding errors
+
+
+@kernel
+def dot(u: FloatArray, v: FloatArray) -> float:
+    """<u, v>."""
+    total = 0.0
+    for i in range(u.shape[0]):
+        total += u[i] * v[i]
+    return total
+
+
+@kernel
+def dots(X: FloatArray, v: FloatArray) -> FloatArray:
+    """<x, v> for the rows x of X; a row gives the same bits alone and among others."""
+    out = np.empty(X.shape[0])
+    for i in range(X.shape[0]):
+        out[i] = dot(X[i], v)
+    return out
+
+
+@kernel
+def quadratic_form(symmetric: FloatArray, x: FloatArray) -> float:
+    """x' A x for symmetric A."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += x[i] * dot(symmetric[i], x)
+    return total
+
+
+@kernel
+def whiten(whitener: FloatArray, x: FloatArray, out: FloatArray) -> float:
+    """out = W x; returns |W x|^2 = x' M^-1 x."""
+    d = x.shape[0]
+    for i in range(d):
+        out[i] = x[0] * whitener[0, i]
+    for j in range(1, d):
+        scale = x[j]
+        for i in range(j, d):
+            out[i] += scale * whitener[j, i]
+    return dot(out, out)
+
+
+@kernel
+def unwhiten(whitener: FloatArray, p: FloatArray, out: FloatArray) -> None:
+    """out = W' p, so that unwhitening a whitened x gives M^-1 x."""
+    for j in range(p.shape[0]):
+        total = 0.0
+        for i in range(j, p.shape[0]):
+            total += whitener[j, i] * p[i]
+        out[j] = total
+
+
+@kernel
+def cholesky(symmetric: FloatArray, lower: FloatArray) -> bool:
+    """A = L L'; False where A is not positive definite to working precision."""
+    d = symmetric.shape[0]
+    for i in range(d):
+        for j in range(i + 1):
+            entry = symmetric[i, j]
+            for k in range(j):
+                entry -= lower[i, k] * lower[j, k]
+            if i == j:
+                if not entry > CANCELLED * symmetric[i, i]:
+                    return False
+                lower[i, i] = math.sqrt(entry)
+            else:
+                lower[i, j] = entry / lower[j, j]
+        for j in range(i + 1, d):
+            lower[i, j] = 0.0
+    return True
+
+
+@kernel
+def whitener_from(symmetric: FloatArray, whitener: FloatArray) -> bool:
+    """W = L^-1 of A = L L'; False, and nothing changed, where `cholesky` fails."""
+    d = symmetric.shape[0]
+    lower = np.empty((d, d))
+    if not cholesky(symmetric, lower):
+        return False
+    for j in range(d):  # column j of W: forward substitution on e_j
+        for i in range(d):
+            whitener[j, i] = 0.0
+        whitener[j, j] = 1.0 / lower[j, j]
+        for i in range(j + 1, d):
+            entry = 0.0
+            for k in range(j, i):
+                entry -= lower[i, k] * whitener[j, k]
+            whitener[j, i] = entry / lower[i, i]
+    return True
+
+
+@kernel
+def log_det(whitener: FloatArray) -> float:
+    """ln det M = -2 sum ln W_ii."""
+    total = 0.0
+    for i in range(whitener.shape[0]):
+        total -= 2.0 * math.log(whitener[i, i])
+    return total
+
+
+@kernel
+def rank_one(
+    precision: FloatArray, whitener: FloatArray, x: FloatArray, weight: float, whitened: FloatArray
+) -> float:
+    """M <- M + w x x' and its whitener; returns w x'M^-1 x and leaves p = W x (both before).
+
+    M + w x x' = L (I + w p p') L', and I + w p p' = C C' with t_i = 1 + w sum_{k<=i} p_k^2,
+    C_ii = sqrt(t_i / t_{i-1}), C_ij = w p_i p_j / sqrt(t_j t_{j-1}) for i > j: so W <- C^-1 W, by
+    forward substitution in O(1) an entry (Gill, Golub, Murray, Saunders 1974). A negative weight
+    needs 1 + w x'M^-1 x > 0.
+    """
+    d = x.shape[0]
+    growth = weight * whiten(whitener, x, whitened)
+    diagonal, carry = np.empty(d), np.empty(d)
+    before = 1.0
+    for i in range(d):
+        after = before + weight * whitened[i] * whitened[i]
+        diagonal[i] = math.sqrt(before / after)
+        carry[i] = whitened[i] / math.sqrt(before * after)
+        before = after
+    for j in range(d):
+        carried = 0.0
+        for i in range(j, d):
+            entry = (whitener[j, i] - weight * whitened[i] * carried) * diagonal[i]
+            carried += carry[i] * entry
+            whitener[j, i] = entry
+        scale = weight * x[j]
+        for i in range(d):
+            precision[j, i] += scale * x[i]
+    return growth
+
+
+@kernel
+def means_and_widths(
+    X: FloatArray, center: FloatArray, whitener: FloatArray, radius: float
+) -> tuple[FloatArray, FloatArray]:
+    """<x, c> and beta |x|_{M^-1} for the rows of X: the interval is their difference and sum."""
+    n, d = X.shape
+    means, widths, whitened = np.empty(n), np.empty(n), np.empty(d)
+    for i in range(n):
+        x = X[i]
+        means[i] = dot(x, center)
+        widths[i] = radius * math.sqrt(whiten(whitener, x, whitened))
+    return means, widths
+
+
+@kernel
+def due_for_refactorisation(count: float, dim: int) -> bool:
+    """Every max(512, d) updates, and at powers of two from max(64, d) on: O(d^2) amortised."""
+    n = int(count)
+    return n % max(REFACTORISE_EVERY, dim) == 0 or (n >= max(64, dim) and n & (n - 1) == 0)
