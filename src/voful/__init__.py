@@ -2,9 +2,20 @@
 
 from voful import confidence, envs
 from voful.bandits.oful import OFUL
+from voful.bandits.voful import VOFUL, VOFUL2
 from voful.persistence import FileFormatError
 from voful.registry import create, load
 
 __version__ = "0.1.0"
 
-__all__ = ["OFUL", "FileFormatError", "__version__", "confidence", "create", "envs", "load"]
+__all__ = [
+    "OFUL",
+    "VOFUL",
+    "VOFUL2",
+    "FileFormatError",
+    "__version__",
+    "confidence",
+    "create",
+    "envs",
+    "load",
+]

@@ -139,18 +139,22 @@ def bench(
     from voful.experiments.bench import measure
 
     speeds = measure(dim=dim, n_arms=arms, n_rounds=rounds, repetitions=repetitions)
-    _print_speeds(speeds, f"CPU time a round, d = {dim}, {arms} arms, {rounds} rounds")
+    _print_speeds(speeds, f"CPU time a round, d = {dim}, {arms} arms")
     if out is not None:
         out.write_text(json.dumps([asdict(speed) for speed in speeds], indent=2) + "\n")
 
 
 def _print_speeds(speeds: list[Speed], title: str) -> None:
     table = Table("", title=title)
-    for heading in ("µs a round", "over lean NumPy", "last over first quarter"):
+    for heading in ("rounds", "µs a round", "over lean NumPy", "last over first quarter"):
         table.add_column(heading, justify="right")
     for speed in speeds:
         table.add_row(
-            speed.name, f"{speed.microseconds:.2f}", f"{speed.ratio:.2f}", f"{speed.growth:.2f}"
+            speed.name,
+            str(speed.rounds),
+            f"{speed.microseconds:.2f}",
+            f"{speed.ratio:.2f}",
+            f"{speed.growth:.2f}",
         )
     console.print(table)
 

@@ -34,7 +34,7 @@ class Stateful:
     """An object whose changing state is named arrays.
 
     All that changes after construction lives in the arrays named in ``_arrays`` (those in
-    ``_growing`` may change their length) or in the parts named in ``_parts``, each a Stateful or a
+    ``_growing`` may change their shape) or in the parts named in ``_parts``, each a Stateful or a
     sequence of them.
     """
 
@@ -65,8 +65,12 @@ class Stateful:
     def _check(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
         for name in self._arrays:
             current, loaded = np.asarray(getattr(self, name)), arrays[name]
-            fixed = slice(1 if name in self._growing else 0, None)
-            if loaded.dtype != current.dtype or loaded.shape[fixed] != current.shape[fixed]:
+            same = (
+                loaded.ndim == current.ndim
+                if name in self._growing
+                else loaded.shape == current.shape
+            )
+            if loaded.dtype != current.dtype or not same:
                 raise ValueError(f"array {name!r} is {loaded.dtype} of shape {loaded.shape}")
         for prefix, part in self._named_parts():
             part._check(_below(prefix, arrays))

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from voful import persistence, validation
 from voful.bandits.oful import OFUL
+from voful.bandits.voful import VOFUL, VOFUL2
 from voful.persistence import FileFormatError, Persistent
 from voful.typing import Path
 
@@ -74,6 +75,32 @@ _ENTRIES = (
         guarantee="d sqrt(K), O(d log K) switches",
         cost="A d^2",
         params={"det_growth": 1.0},
+    ),
+    Entry(
+        id="voful",
+        cls=VOFUL,
+        kind="bandit",
+        paper="Zhang, Yang, Ji, Du 2021, Algorithm 1; tight constants",
+        guarantee="measured: below OFUL, falls with the variance",
+        cost="N d^2 + LPs, N = 10 d tests",
+    ),
+    Entry(
+        id="voful-paper",
+        cls=VOFUL,
+        kind="bandit",
+        paper="Zhang, Yang, Ji, Du 2021, Algorithm 1; printed constants",
+        guarantee="d^4.5 sqrt(sum sigma_k^2) + d^5",
+        cost="N d^2 + LPs, N = 5 d log K tests",
+        params={"constants": "paper"},
+    ),
+    Entry(
+        id="voful2",
+        cls=VOFUL2,
+        kind="bandit",
+        paper="Kim, Yang, Jun 2022; printed constants",
+        guarantee="d^1.5 sqrt(sum sigma_k^2) + d^2",
+        cost="N d^2 + LPs, N = 5 d log K tests",
+        params={"constants": "paper"},
     ),
 )
 

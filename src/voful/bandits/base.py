@@ -156,7 +156,7 @@ class Policy(persistence.Persistent, ABC):
 class OptimisticPolicy(Policy):
     """Optimism over one confidence set, which learns everything there is to learn."""
 
-    _parts = ("confidence_set",)
+    _parts: ClassVar[tuple[str, ...]] = ("confidence_set",)
 
     @property
     @abstractmethod

@@ -1,5 +1,6 @@
 """Confidence sets: each is an object with `contains`, `support` and `interval`."""
 
 from voful.confidence.ellipsoid import Ellipsoid, RidgeEllipsoid
+from voful.confidence.peeled import PeeledSet
 
-__all__ = ["Ellipsoid", "RidgeEllipsoid"]
+__all__ = ["Ellipsoid", "PeeledSet", "RidgeEllipsoid"]

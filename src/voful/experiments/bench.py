@@ -15,6 +15,7 @@ from voful import registry
 from voful.typing import BanditPolicy, FloatArray
 
 REFERENCE = "lean NumPy OFUL"
+SECONDS = 10.0  # of one repetition, for the algorithms that cost milliseconds a round
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class Speed:
     ----------
     name
         Registry id, or the reference's name.
+    rounds
+        Rounds of each repetition.
     microseconds
         Median CPU time of select + update, a round.
     ratio
@@ -34,6 +37,7 @@ class Speed:
     """
 
     name: str
+    rounds: int
     microseconds: float
     ratio: float
     growth: float
@@ -91,15 +95,16 @@ def measure(
     arms = rng.standard_normal((n_arms, dim))
     arms /= np.linalg.norm(arms, axis=1, keepdims=True)
     rewards = rng.uniform(-1.0, 1.0, n_rounds)
-    marks = [n_rounds // 4, n_rounds - n_rounds // 4, n_rounds]
 
     def through_api(id: str) -> Callable[[FloatArray], Timed]:
-        return lambda rewards: public_api(
-            registry.create(id, dim, n_rounds=n_rounds), arms, rewards, marks
-        )
+        def play_all(rewards: FloatArray) -> Timed:
+            policy = registry.create(id, dim, n_rounds=len(rewards))
+            return public_api(policy, arms, rewards, _marks(len(rewards)))
+
+        return play_all
 
     contenders: dict[str, Callable[[FloatArray], Timed]] = {
-        REFERENCE: lambda rewards: lean_numpy_oful(arms, rewards, marks)
+        REFERENCE: lambda rewards: lean_numpy_oful(arms, rewards, _marks(len(rewards)))
     }
     contenders |= {
         entry.id: through_api(entry.id)
@@ -108,19 +113,33 @@ def measure(
     }
     for play_all in contenders.values():  # compile and warm up
         play_all(rewards[:64])
+    lengths = {name: _affordable(play_all, rewards) for name, play_all in contenders.items()}
     runs: dict[str, list[list[float]]] = {name: [] for name in contenders}
     for _ in range(repetitions):
         for name, play_all in contenders.items():
-            runs[name].append(play_all(rewards).clock)
-    totals = {
-        name: median(times[-1] - times[0] for times in measured) for name, measured in runs.items()
+            runs[name].append(play_all(rewards[: lengths[name]]).clock)
+    per_round = {
+        name: median(clock[-1] - clock[0] for clock in measured) / lengths[name]
+        for name, measured in runs.items()
     }
     return [
         Speed(
             name,
-            1e6 * totals[name] / n_rounds,
-            totals[name] / totals[REFERENCE],
+            lengths[name],
+            1e6 * per_round[name],
+            per_round[name] / per_round[REFERENCE],
             median((t[-1] - t[-2]) / (t[1] - t[0]) for t in measured),
         )
         for name, measured in runs.items()
     ]
+
+
+def _marks(n_rounds: int) -> list[int]:
+    return [n_rounds // 4, n_rounds - n_rounds // 4, n_rounds]
+
+
+def _affordable(play_all: Callable[[FloatArray], Timed], rewards: FloatArray) -> int:
+    """As many rounds as fit into about SECONDS, judged by a pilot."""
+    pilot = min(256, len(rewards))
+    clock = play_all(rewards[:pilot]).clock
+    return max(pilot, min(len(rewards), int(pilot * SECONDS / (clock[-1] - clock[0]))))

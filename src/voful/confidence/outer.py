@@ -1,0 +1,100 @@
+"""The outer polytope of what tests leave of the unit ball, and the optimistic arm over it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voful.confidence.algebra import dots
+from voful.confidence.cuts import ILL_CONDITIONED, NOTHING_LEFT, leader, shrink
+from voful.confidence.simplex import Polytope, reset
+from voful.persistence import Stateful
+from voful.typing import BoolArray, FloatArray
+
+MAX_CUTS = 60  # per question
+BUDGET = 120  # cuts that choosing arms may spend on one version of the tests
+TOLERANCE = 0.02  # relative gap at which a question is answered
+RESOLUTION = 0.1  # fraction of an arm's own width below which arms count as equal
+SHRINK_ROUNDS, SHRINK_GAIN = 2, 0.01
+
+# Where `tally` keeps its numbers.
+CLOCK, CUTS_LEFT, DOUBTFUL = 0, 1, 2
+
+
+def new_polytope(dim: int) -> Polytope:
+    """The box |theta_k| <= 1, with room for cuts."""
+    capacity = 200 + 60 * dim
+    P = Polytope(
+        np.zeros((capacity, dim)),
+        np.zeros(capacity),
+        np.zeros(capacity),
+        np.zeros(1, dtype=np.int64),
+    )
+    reset(P)
+    return P
+
+
+def shrink_to(
+    P: Polytope, flat: FloatArray, n_tests: int, reference: FloatArray, clock: float
+) -> None:
+    """Cut P along the tests' own normals; three passes where it still is the box."""
+    dim = P.A.shape[1]
+    for _ in range(3 if P.size[0] <= 2 * dim else 1):
+        shrink(flat, n_tests, P, clock, reference, SHRINK_ROUNDS, SHRINK_GAIN)
+
+
+class OuterPolytope(Stateful):
+    """An outer polytope for choosing arms: it remembers its cuts from one round to the next.
+
+    Every cut keeps all that is left of the set, so the polytope always contains the set; choosing
+    only adds cuts where an arm leads.
+    """
+
+    _arrays = ("_A", "_h", "_used", "_size", "_flat", "_reference", "_tally")
+    _growing = ("_flat",)
+
+    def __init__(self, dim: int) -> None:
+        self._A, self._h, self._used, self._size = new_polytope(dim)
+        self._flat = np.zeros(0)
+        self._reference = np.zeros(dim)
+        self._tally = np.zeros(3)
+
+    def renew(
+        self, flat: FloatArray, n_tests: int, reference: FloatArray, *, keep_cuts: bool
+    ) -> None:
+        """Be cut by these tests from now on; old cuts stay where elimination is permanent."""
+        P = self._polytope
+        if not keep_cuts or self._tally[DOUBTFUL]:
+            reset(P)
+        self._flat = flat.copy()
+        self._reference[:] = reference
+        self._tally[:] = self._tally[CLOCK] + 1.0, BUDGET, 0.0
+        shrink_to(P, self._flat, n_tests, self._reference, self._tally[CLOCK])
+
+    def leader(self, X: FloatArray, mask: BoolArray, n_tests: int) -> int:
+        """The arm (among those in mask) with the largest upper bound, up to RESOLUTION."""
+        choice, cuts_left, status = leader(
+            self._flat,
+            n_tests,
+            self._polytope,
+            self._tally[CLOCK],
+            X,
+            mask,
+            self._reference,
+            MAX_CUTS,
+            TOLERANCE,
+            RESOLUTION,
+            int(self._tally[CUTS_LEFT]),
+        )
+        self._tally[CUTS_LEFT] = cuts_left
+        if status == ILL_CONDITIONED:
+            self._tally[DOUBTFUL] = 1.0  # begin anew at the next renewal
+        if status != NOTHING_LEFT:
+            return choice
+        means = dots(
+            X, self._reference
+        )  # the event of probability failure_prob: predictions decide
+        return int(np.argmax(means if len(mask) == 0 else np.where(mask, means, -np.inf)))
+
+    @property
+    def _polytope(self) -> Polytope:
+        return Polytope(self._A, self._h, self._used, self._size)

@@ -1,0 +1,235 @@
+"""Peeled tests (the paper, Algorithm 1, Eq. "bandit-confball"): statistics, membership, exits.
+
+Levels collapse: clip(x.mu, l) = l clip(x.mu / l, 1), so that the test of mu at level l, divided by
+l, is the level-1 test of nu = mu / l:
+
+    theta stays  iff  |S(theta)| <= sqrt(kappa V(theta)) + beta0 + beta1 |theta|,
+    S = sum c eps(theta),  V = sum c^2 eps(theta)^2,  c = clip(x.nu, 1),  eps(theta) = y - x.theta.
+
+About an origin o, with r = y - x.o and t = theta - o: S = a - b.t and V = e - 2 f.t + t'G t, so
+five sums per test are all that is kept. The origin moves with the estimate: then a, e and f stay
+small, and S and V do not cancel on long low-noise runs.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from voful.compiled import kernel
+from voful.typing import FloatArray
+
+
+class Tests(NamedTuple):
+    """N tests in R^d, as views of one flat array (see `unpack`)."""
+
+    nu: FloatArray  # (N, d) collapsed directions mu / l
+    a: FloatArray  # (N,) sum c r
+    b: FloatArray  # (N, d) sum c x
+    e: FloatArray  # (N,) sum c^2 r^2
+    f: FloatArray  # (N, d) sum c^2 r x
+    G: FloatArray  # (N, d, d) sum c^2 x x'
+    kappa: FloatArray  # (N,) factor under the root
+    beta0: FloatArray  # (N,) additive term
+    beta1: FloatArray  # (N,) additive term per |theta|
+    o: FloatArray  # (d,) origin
+
+
+def flat_size(n: int, d: int) -> int:
+    """Numbers that n tests in R^d take."""
+    return n * (d * d + 3 * d + 5) + d
+
+
+@kernel
+def unpack(flat: FloatArray, n: int, d: int) -> Tests:
+    """The named views of a flat array."""
+    at = 0
+    nu = flat[at : at + n * d].reshape(n, d)
+    at += n * d
+    a = flat[at : at + n]
+    at += n
+    b = flat[at : at + n * d].reshape(n, d)
+    at += n * d
+    e = flat[at : at + n]
+    at += n
+    f = flat[at : at + n * d].reshape(n, d)
+    at += n * d
+    G = flat[at : at + n * d * d].reshape(n, d, d)
+    at += n * d * d
+    kappa = flat[at : at + n]
+    beta0 = flat[at + n : at + 2 * n]
+    beta1 = flat[at + 2 * n : at + 3 * n]
+    o = flat[at + 3 * n : at + 3 * n + d]
+    return Tests(nu, a, b, e, f, G, kappa, beta0, beta1, o)
+
+
+@kernel
+def add_observation(flat: FloatArray, n: int, x: FloatArray, y: float) -> None:
+    """One round, O(N d^2). nu may change between rounds: c only has to be known before y."""
+    d = x.shape[0]
+    T = unpack(flat, n, d)
+    r = y
+    for k in range(d):
+        r -= x[k] * T.o[k]
+    for i in range(n):
+        c = 0.0
+        for k in range(d):
+            c += x[k] * T.nu[i, k]
+        c = min(max(c, -1.0), 1.0)
+        if c == 0.0:
+            continue
+        T.a[i] += c * r
+        T.e[i] += c * c * r * r
+        for k in range(d):
+            T.b[i, k] += c * x[k]
+            T.f[i, k] += c * c * r * x[k]
+            w = c * c * x[k]
+            for m in range(d):
+                T.G[i, k, m] += w * x[m]
+
+
+@kernel
+def move_origin(flat: FloatArray, n: int, o: FloatArray) -> None:
+    """Exact change of origin by D: a -= b.D, e += -2 f.D + D'G D, f -= G D."""
+    d = o.shape[0]
+    T = unpack(flat, n, d)
+    D = o - T.o
+    for i in range(n):
+        bD = 0.0
+        fD = 0.0
+        DGD = 0.0
+        for k in range(d):
+            GD = 0.0
+            for m in range(d):
+                GD += T.G[i, k, m] * D[m]
+            bD += T.b[i, k] * D[k]
+            fD += T.f[i, k] * D[k]
+            DGD += GD * D[k]
+            T.f[i, k] -= GD
+        T.a[i] -= bD
+        T.e[i] = max(T.e[i] - 2.0 * fD + DGD, 0.0)
+    T.o[:] = o
+
+
+@kernel
+def sides(T: Tests, i: int, theta: FloatArray) -> tuple[float, float]:
+    """(S, right side) of test i at theta."""
+    d = theta.shape[0]
+    S, V, squared = T.a[i], T.e[i], 0.0
+    for k in range(d):
+        t = theta[k] - T.o[k]
+        Gt = 0.0
+        for m in range(d):
+            Gt += T.G[i, k, m] * (theta[m] - T.o[m])
+        S -= T.b[i, k] * t
+        V += t * (Gt - 2.0 * T.f[i, k])
+        squared += theta[k] * theta[k]
+    right = T.beta0[i] + T.beta1[i] * math.sqrt(squared) + math.sqrt(T.kappa[i] * max(V, 0.0))
+    return S, right
+
+
+@kernel
+def excess(T: Tests, i: int, theta: FloatArray) -> tuple[float, float]:
+    """(g, sign of S): g = |S| - right side; theta is eliminated by test i iff g > 0."""
+    S, right = sides(T, i, theta)
+    sign = 1.0 if S >= 0.0 else -1.0
+    return sign * S - right, sign
+
+
+@kernel
+def worst(T: Tests, theta: FloatArray) -> tuple[float, int, float]:
+    """The most violated test at theta: (g, test, sign); theta passes every test iff g <= 0."""
+    largest, at, side = -np.inf, -1, 1.0
+    for i in range(T.a.shape[0]):
+        g, sign = excess(T, i, theta)
+        if g > largest:
+            largest, at, side = g, i, sign
+    return largest, at, side
+
+
+@kernel
+def passes(flat: FloatArray, n: int, theta: FloatArray, slack: float) -> bool:
+    """Literal membership (the tests, not the ball), with relative slack on the right side."""
+    T = unpack(flat, n, theta.shape[0])
+    for i in range(n):
+        S, right = sides(T, i, theta)
+        if abs(S) > right * (1.0 + slack):
+            return False
+    return True
+
+
+@kernel
+def passes_since(
+    history: FloatArray, first: int, last: int, n: int, theta: FloatArray, slack: float
+) -> bool:
+    """`passes` at every check from `first` to before `last`."""
+    for k in range(first, last):  # noqa: SIM110 (a generator does not compile)
+        if not passes(history[k], n, theta, slack):
+            return False
+    return True
+
+
+@kernel
+def exit_step(
+    T: Tests, i: int, sign: float, p: FloatArray, ray: FloatArray, longest: float
+) -> float:
+    """How far p + s ray stays in the region that (test i, sign) eliminates: a lower bound of s.
+
+    g(s) = sign S - beta0 - beta1 |theta| - sqrt(kappa V) is concave on the ray (sqrt V is the norm
+    of an affine map). Secants through a positive and a negative point have their root at or before
+    the true one, tangents at or after it: the bracket closes from both sides and its left end is
+    returned, which can only weaken a cut. 0 if p is not in the region.
+    """
+    d = p.shape[0]
+    s0, s1, v0, v1, v2, n0, n1, n2 = T.a[i], 0.0, T.e[i], 0.0, 0.0, 0.0, 0.0, 0.0
+    for k in range(d):
+        t = p[k] - T.o[k]
+        Gt = 0.0
+        Gr = 0.0
+        for m in range(d):
+            Gt += T.G[i, k, m] * (p[m] - T.o[m])
+            Gr += T.G[i, k, m] * ray[m]
+        s0 -= T.b[i, k] * t
+        s1 -= T.b[i, k] * ray[k]
+        v0 += t * (Gt - 2.0 * T.f[i, k])
+        v1 += ray[k] * (Gt - T.f[i, k])
+        v2 += ray[k] * Gr
+        n0 += p[k] * p[k]
+        n1 += p[k] * ray[k]
+        n2 += ray[k] * ray[k]
+    s0 = sign * s0 - T.beta0[i]
+    s1 = sign * s1
+    root, per_norm = math.sqrt(T.kappa[i]), T.beta1[i]
+    near = 0.0
+    g_near = s0 - per_norm * math.sqrt(n0) - root * math.sqrt(max(v0, 0.0))
+    if g_near <= 0.0:
+        return 0.0
+    far = longest
+    norm = math.sqrt(max(n0 + far * (2.0 * n1 + n2 * far), 0.0))
+    spread = math.sqrt(max(v0 + far * (2.0 * v1 + v2 * far), 0.0))
+    g_far = s0 + s1 * far - per_norm * norm - root * spread
+    if g_far > 0.0:
+        return longest
+    for _ in range(40):
+        s = near + (far - near) * g_near / (g_near - g_far)  # secant: still inside
+        norm = math.sqrt(max(n0 + s * (2.0 * n1 + n2 * s), 1e-300))
+        spread = math.sqrt(max(v0 + s * (2.0 * v1 + v2 * s), 1e-300))
+        g = s0 + s1 * s - per_norm * norm - root * spread
+        if g <= 0.0:  # rounding only
+            break
+        step = s - near
+        near, g_near = s, g
+        slope = s1 - per_norm * (n1 + n2 * s) / norm - root * (v1 + v2 * s) / spread
+        if slope < 0.0:  # tangent: on the boundary or outside
+            beyond = s - g / slope
+            if beyond < far:
+                norm = math.sqrt(max(n0 + beyond * (2.0 * n1 + n2 * beyond), 0.0))
+                spread = math.sqrt(max(v0 + beyond * (2.0 * v1 + v2 * beyond), 0.0))
+                g = s0 + s1 * beyond - per_norm * norm - root * spread
+                if g <= 0.0:
+                    far, g_far = beyond, g
+        if far - near <= 1e-7 * far or step <= 1e-9 * far or g_far == 0.0:
+            break
+    return near
