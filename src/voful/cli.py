@@ -1,4 +1,4 @@
-"""The command line: voful demo · list · bench."""
+"""The command line: voful demo · run · list · bench."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from voful.experiments.bench import Speed
+    from voful.experiments.study import Study
 
 app = typer.Typer(
     add_completion=False,
@@ -56,16 +57,37 @@ def demo(
 ) -> None:
     """Play everything registered on a low-noise and a noisy problem."""
     from voful.experiments.demo import demo_study
+
+    console.print(
+        f"{rounds} rounds a run: 20 fixed arms on the sphere, d = 5, rewards in [-1, 1]",
+        soft_wrap=True,
+    )
+    _run(demo_study(rounds, replicates), out, workers)
+
+
+@app.command()
+def run(
+    study: Annotated[Path, typer.Argument(help="A declared study, TOML.", exists=True)],
+    out: Annotated[Path, typer.Option(help="Directory for results and figures.")],
+    workers: Annotated[int, typer.Option(min=0, help="Processes; 0: all cores.")] = 0,
+) -> None:
+    """Run a declared study; writes results.parquet and figures."""
+    from voful.experiments.study import read_study
+
+    try:
+        declared = read_study(study)
+    except (ValueError, TypeError) as error:
+        raise typer.BadParameter(str(error)) from None
+    _run(declared, out, workers)
+
+
+def _run(study: Study, out: Path, workers: int) -> None:
     from voful.experiments.runner import run_study
-    from voful.report.figures import regret_over_rounds, write
+    from voful.report.figures import regret_against_variance, regret_over_rounds, write
     from voful.report.summaries import final_table
 
     out.mkdir(parents=True, exist_ok=True)
-    study = demo_study(rounds, replicates)
     total = len(study.runs())
-    console.print(
-        f"{total} runs of {rounds} rounds: 20 fixed arms on the sphere, d = 5, rewards in [-1, 1]"
-    )
     columns = (TextColumn("playing"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         task = progress.add_task("runs", total=total)
@@ -73,8 +95,14 @@ def demo(
             study, workers=workers or None, on_finished=lambda run: progress.advance(task)
         )
     _print_results(final_table(results))
-    figure = regret_over_rounds(results, title="Regret: mean over the seeds ± two standard errors")
-    for path in write(figure, out / "regret"):
+    unfinished = out / "results.parquet.tmp"
+    results.write_parquet(unfinished)
+    unfinished.replace(out / "results.parquet")
+    caption = f"{study.name}: mean over {study.replicates} seeds ± two standard errors"
+    paths = write(regret_over_rounds(results, title=caption), out / "regret")
+    if len(study.problems) > 2:
+        paths += write(regret_against_variance(results, title=caption), out / "variance")
+    for path in paths:
         console.print(f"figure: {path}", soft_wrap=True)
 
 

@@ -62,7 +62,7 @@ def test_the_test_can_fail() -> None:
 
 def offered_exits(runs: int, *, retroactive: bool) -> int:
     """d = 60: the worst direction in hindsight, nu = V^-1 sum x eps, as test direction."""
-    dim, n, left = 60, 400, 0
+    dim, n, left = 60, 300, 0
     for run in range(runs):
         rng = np.random.default_rng([37, run])
         theta_star = sphere(rng, 1, dim, 0.5)[0]
@@ -76,9 +76,9 @@ def offered_exits(runs: int, *, retroactive: bool) -> int:
             Theta.partial_fit(X, y)
         else:
             Theta = PeeledSet(dim, n_rounds=2 * n, failure_prob=DELTA)
-            for start in range(0, n, 100):
-                seen, so_far = X[: start + 100], noise[: start + 100]
-                Theta.partial_fit(X[start : start + 100], y[start : start + 100])
+            for start in range(0, n, 150):
+                seen, so_far = X[: start + 150], noise[: start + 150]
+                Theta.partial_fit(X[start : start + 150], y[start : start + 150])
                 gram = np.eye(dim) + seen.T @ seen
                 Theta.offer(4.0 * np.linalg.solve(gram, seen.T @ so_far))
             again = 0.4 * rng.choice([-1.0, 1.0], n)
@@ -88,13 +88,13 @@ def offered_exits(runs: int, *, retroactive: bool) -> int:
 
 
 def test_offered_directions_are_tested_on_what_comes_only() -> None:
-    runs = count(100)
+    runs = count(50)
     assert_exit_rate(offered_exits(runs, retroactive=False), runs, DELTA)
 
 
 def test_the_same_direction_on_its_own_data_would_not_be_valid() -> None:
     """Why `offer` starts at the next reward: in hindsight theta* is excluded most of the time."""
-    assert offered_exits(20, retroactive=True) >= 10
+    assert offered_exits(20, retroactive=True) >= 8
 
 
 def test_subgaussian_rewards_are_covered() -> None:

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 import voful
 from voful import registry
 from voful.cli import app
+from voful.experiments.demo import demo_study
 
 runner = CliRunner()
 
@@ -40,10 +41,14 @@ def test_demo_prints_a_table_and_writes_a_figure(tmp_path: Path) -> None:
         ],
     )
     assert result.exit_code == 0, result.output
-    for entry in registry.entries("bandit"):
-        assert entry.id in result.output
+    for contender in demo_study().contenders:
+        assert contender.name in result.output
     assert "100%" in result.output
-    assert {path.name for path in (tmp_path / "d").iterdir()} == {"regret.png", "regret.svg"}
+    assert {path.name for path in (tmp_path / "d").iterdir()} == {
+        "regret.png",
+        "regret.svg",
+        "results.parquet",
+    }
 
 
 def test_bench_writes_json(tmp_path: Path) -> None:

@@ -252,17 +252,13 @@ class PeeledSet(BaseConfidenceSet):
         if self.directions is not None:
             raise validation.fail("direction", direction, "nothing: this set has fixed directions")
         nu = validation.vector("direction", direction, self.dim)
-        old = self._unpacked()
-        n = self.n_tests + 1
-        grown = _padded(self._flat, n - 1, n, self.dim)
-        self._history = np.array(
-            [_padded(row, n - 1, n, self.dim) for row in self._history]
-        ).reshape(len(self._history), len(grown))
-        self._flat = grown
-        tests = self._unpacked()
-        tests.nu[-1] = nu
-        tests.o[:] = old.o
+        n, dim = self.n_tests, self.dim
+        history = np.zeros((len(self._history), flat_size(n + 1, dim)))
+        for k in range(self._n_remembered):
+            history[k] = _padded(self._history[k], n, dim)
+        self._flat, self._history = _padded(self._flat, n, dim), history
         self._clock[OFFERED] += 1.0
+        self._unpacked().nu[-1] = nu
         self._set_prices()
 
     def _observe(self, x: FloatArray, reward: float) -> None:
@@ -476,10 +472,10 @@ def _into_ball(theta: FloatArray) -> FloatArray:
     return theta / max(1.0, math.hypot(*theta))
 
 
-def _padded(flat: FloatArray, n: int, wanted: int, dim: int) -> FloatArray:
-    """The same tests with room for more, which accept everything until they have prices."""
-    wide = np.zeros(flat_size(wanted, dim))
-    old, new = unpack(flat, n, dim), unpack(wide, wanted, dim)
+def _padded(flat: FloatArray, n: int, dim: int) -> FloatArray:
+    """The same n tests and one more, which accepts everything while it has seen nothing."""
+    wide = np.zeros(flat_size(n + 1, dim))
+    old, new = unpack(flat, n, dim), unpack(wide, n + 1, dim)
     for source, target in zip(old[:-1], new[:-1], strict=True):
         target[:n] = source
     new.o[:] = old.o

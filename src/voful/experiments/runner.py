@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
+CHECK_EVERY = 10  # rounds between two looks whether theta* is in the set
+
 
 def execute(run: Run) -> list[Row]:
     """Play one run; one row per record."""
@@ -31,7 +33,14 @@ def execute(run: Run) -> list[Row]:
         "policy": run.contender.name,
         "replicate": run.replicate,
     }
-    records = play(policy, env, run.n_rounds, pass_variance=entry.needs_variance)
+    records = play(
+        policy,
+        env,
+        run.n_rounds,
+        record_at=run.record_at,
+        pass_variance=entry.needs_variance,
+        check_every=CHECK_EVERY,
+    )
     return [labels | asdict(record) for record in records]
 
 

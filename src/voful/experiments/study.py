@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from voful import registry, validation
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,7 @@ class Run:
     n_rounds: int
     replicate: int
     study_seed: int
+    record_at: tuple[int, ...] | None = None
 
     def environment_seed(self) -> np.random.SeedSequence:
         """Shared by all policies on this problem and replicate, so that they are paired."""
@@ -61,12 +66,67 @@ class Study:
     n_rounds: int
     replicates: int
     seed: int = 0
+    record_at: tuple[int, ...] | None = None
 
     def runs(self) -> list[Run]:
         """All runs; a run's numbers do not depend on which others there are."""
         return [
-            Run(problem, contender, self.n_rounds, replicate, self.seed)
+            Run(problem, contender, self.n_rounds, replicate, self.seed, self.record_at)
             for replicate in range(self.replicates)
             for problem in self.problems
             for contender in self.contenders
         ]
+
+
+def read_study(path: str | Path) -> Study:
+    """Read a declared study.
+
+    Keys: ``name``, ``rounds``, ``replicates``, and optionally ``seed`` and ``record_at``; tables
+    ``[[problem]]`` (a name and arguments of `voful.envs.linear_bandit`) and ``[[policy]]`` (a
+    registry id, optionally a name, and constructor arguments).
+    """
+    path = Path(path)
+    try:
+        declared = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path}: not valid TOML: {error}") from None
+    try:
+        return _study(declared)
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"{path}: {error}") from None
+
+
+def _study(declared: dict[str, Any]) -> Study:
+    known = ("name", "rounds", "replicates", "seed", "record_at", "problem", "policy")
+    for key in declared:
+        validation.choice("key", key, known)
+    for key in ("name", "rounds", "replicates", "problem", "policy"):
+        if key not in declared:
+            raise ValueError(f"{key}: missing; expected in every study")
+    problems = tuple(
+        Problem(str(_take(table, "name", "problem")), table)
+        for table in map(dict, declared["problem"])
+    )
+    contenders = []
+    for table in map(dict, declared["policy"]):
+        id = registry.lookup(_take(table, "id", "policy")).id
+        contenders.append(Contender(str(table.pop("name", id)), id, table))
+    for kind, names in (("problem", problems), ("policy", contenders)):
+        if len({item.name for item in names}) < len(names):
+            raise ValueError(f"{kind}: two have the same name; expected distinct names")
+    points = declared.get("record_at")
+    return Study(
+        name=str(declared["name"]),
+        problems=problems,
+        contenders=tuple(contenders),
+        n_rounds=validation.positive_int("rounds", declared["rounds"]),
+        replicates=validation.positive_int("replicates", declared["replicates"]),
+        seed=validation.nonnegative_int("seed", declared.get("seed", 0)),
+        record_at=None if points is None else tuple(points),
+    )
+
+
+def _take(table: dict[str, Any], key: str, where: str) -> Any:
+    if key not in table:
+        raise ValueError(f"{where}.{key}: missing; expected in every [[{where}]]")
+    return table.pop(key)

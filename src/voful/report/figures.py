@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from voful import registry
-from voful.report.summaries import regret_curves
+from voful.report.summaries import regret_by_variance, regret_curves
 from voful.typing import Path
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _LINES: tuple[str | tuple[int, tuple[float, ...]], ...] = (
 )
 
 
-def style_of(policy: str) -> dict[str, object]:
+def style_of(policy: str) -> dict[str, Any]:
     """Colour and line of a policy: by its place in the registry, the same in every figure."""
     ids = [entry.id for entry in registry.entries()]
     place = ids.index(policy) if policy in ids else len(ids) + sum(policy.encode()) % 28
@@ -59,16 +59,48 @@ def regret_over_rounds(results: pl.DataFrame, *, title: str | None = None) -> Fi
     return figure
 
 
+def regret_against_variance(results: pl.DataFrame, *, title: str | None = None) -> Figure:
+    """Final regret against the sum of variances, one line a policy."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.2, 3.8), layout="constrained")
+    FigureCanvasAgg(figure)
+    panel = figure.subplots()
+    table = regret_by_variance(results)
+    ends: list[tuple[float, float, str]] = []
+    for (policy,), line in table.group_by("policy", maintain_order=True):
+        style = style_of(str(policy))
+        x, y = line["sum_variance"], line["regret"]
+        panel.errorbar(
+            x, y, 2.0 * line["regret_error"], marker="o", markersize=4, linewidth=1.6, **style
+        )
+        ends.append((float(x[-1]), float(y[-1]), str(policy)))
+    panel.set_ylim(bottom=0)
+    panel.set_xscale("symlog", linthresh=1.0)
+    panel.set_xlabel("sum of the noise's variances")
+    panel.set_ylabel("regret after the last round")
+    panel.spines[["top", "right"]].set_visible(False)
+    panel.grid(axis="y", linewidth=0.4, alpha=0.5)
+    ends.sort(key=lambda end: end[1])
+    heights = spread([y for _, y, _ in ends], 0.06 * panel.get_ylim()[1])
+    for (x_end, _, policy), height in zip(ends, heights, strict=True):
+        _label(panel, policy, x_end, height)
+    if title is not None:
+        figure.suptitle(title, fontsize=12, x=0.01, ha="left")
+    return figure
+
+
 def _draw_curves(panel: Axes, curves: pl.DataFrame) -> None:
     for (policy,), curve in curves.group_by("policy", maintain_order=True):
         style = style_of(str(policy))
         rounds, mean, error = (curve[name] for name in ("round", "regret", "regret_error"))
-        panel.plot(rounds, mean, linewidth=1.8, **style)  # type: ignore[arg-type]
+        panel.plot(rounds, mean, linewidth=1.8, **style)
         panel.fill_between(
             rounds,
             mean - 2.0 * error,
             mean + 2.0 * error,
-            color=str(style["color"]),
+            color=style["color"],
             alpha=0.15,
             linewidth=0,
         )
@@ -83,16 +115,20 @@ def _label_ends(panel: Axes, curves: pl.DataFrame) -> None:
     ends = curves.filter(pl.col("round") == pl.col("round").max()).sort("regret")
     heights = spread(ends["regret"].to_list(), 0.06 * panel.get_ylim()[1])
     for last, policy, height in zip(ends["round"], ends["policy"], heights, strict=True):
-        panel.annotate(
-            policy,
-            (last, height),
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="center",
-            color=str(style_of(policy)["color"]),
-            fontsize=9,
-            annotation_clip=False,
-        )
+        _label(panel, policy, last, height)
+
+
+def _label(panel: Axes, policy: str, x: float, y: float) -> None:
+    panel.annotate(
+        policy,
+        (x, y),
+        xytext=(5, 0),
+        textcoords="offset points",
+        va="center",
+        color=style_of(policy)["color"],
+        fontsize=9,
+        annotation_clip=False,
+    )
 
 
 def spread(heights: Sequence[float], gap: float) -> list[float]:

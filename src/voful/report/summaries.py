@@ -27,6 +27,20 @@ def final_table(results: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def regret_by_variance(results: pl.DataFrame) -> pl.DataFrame:
+    """Final regret against the sum of variances, a row per problem and policy."""
+    last = results.filter(pl.col("round") == pl.col("round").max().over("problem", "policy"))
+    return (
+        last.group_by("policy", "problem", maintain_order=True)
+        .agg(
+            sum_variance=pl.col("sum_variance").mean(),
+            regret=pl.col("regret").mean(),
+            regret_error=pl.col("regret").std().fill_null(0.0) / pl.len().sqrt(),
+        )
+        .sort("policy", "sum_variance")
+    )
+
+
 def regret_curves(results: pl.DataFrame) -> pl.DataFrame:
     """Mean regret and its standard error by problem, policy and round."""
     return (

@@ -1,0 +1,148 @@
+"""VOFUL against OFUL: paired regret, the Appendix B stream, and speed. Prints Markdown tables.
+
+python benchmarks/voful_regret.py regret | appendix_b | speed | all   [--seeds 60] [--first 0]
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+from voful import OFUL, VOFUL
+from voful.envs import linear_bandit
+from voful.experiments.loop import play
+
+Policy = Callable[[int, int], Any]
+POLICIES: dict[str, Policy] = {
+    "OFUL": lambda dim, n_rounds: OFUL(dim),
+    "VOFUL": lambda dim, n_rounds: VOFUL(dim, n_rounds=n_rounds),
+}
+
+
+def regret_of(job: tuple[str, dict[str, Any], int, int, list[int]]) -> list[float]:
+    """Regret at each recording point, and 1 or 0 for coverage at the end."""
+    policy, problem, seed, n_rounds, points = job
+    env = linear_bandit(**problem, seed=np.random.SeedSequence([2026, seed]))
+    made = POLICIES[policy](env.dim, n_rounds)
+    records = list(play(made, env, n_rounds, record_at=points, check_every=25))
+    return [record.regret for record in records] + [float(bool(records[-1].covered))]
+
+
+def collect(
+    problem: dict[str, Any], seeds: range, n_rounds: int, points: list[int]
+) -> dict[str, np.ndarray[Any, Any]]:
+    """Array (seeds, points + 1) per policy."""
+    with ProcessPoolExecutor(2) as pool:
+        return {
+            policy: np.array(
+                list(
+                    pool.map(
+                        regret_of, [(policy, problem, seed, n_rounds, points) for seed in seeds]
+                    )
+                )
+            )
+            for policy in POLICIES
+        }
+
+
+def interval(values: np.ndarray[Any, Any]) -> tuple[float, float]:
+    """95 % interval of the mean."""
+    error = 1.96 * values.std(ddof=1) / np.sqrt(len(values))
+    return float(values.mean() - error), float(values.mean() + error)
+
+
+def regret(seeds: range) -> Iterator[str]:
+    yield "| cell | OFUL | VOFUL | paired difference, 95 % | covered |"
+    yield "|---|---|---|---|---|"
+    cells = [
+        (2, 5000, False, seeds, (0.0, 0.1, 0.3, 0.5)),
+        (5, 5000, False, seeds[: len(seeds) // 3], (0.0, 0.1, 0.3, 0.5)),
+        (5, 5000, True, seeds[: len(seeds) // 3], (0.0, 0.1, 0.3, 0.5)),
+    ]
+    for dim, n_rounds, redraw, used, sigmas in cells:
+        for sigma in sigmas:
+            problem = {"dim": dim, "sigma": sigma, "redraw": redraw}
+            found = collect(problem, used, n_rounds, [n_rounds])
+            oful, voful = found["OFUL"][:, 0], found["VOFUL"][:, 0]
+            low, high = interval(voful - oful)
+            arms = "changing" if redraw else "fixed"
+            yield (
+                f"| d={dim}, K={n_rounds}, {arms}, σ={sigma}, {len(used)} seeds "
+                f"| {oful.mean():.1f} "
+                f"| {voful.mean():.1f} | [{low:.1f}, {high:.1f}] "
+                f"| {found['VOFUL'][:, -1].mean():.0%} |"
+            )
+
+
+def appendix_b(seeds: range) -> Iterator[str]:
+    yield "| σ | policy | tiny arms (9,000 rounds) | unit arms (1,000 rounds) |"
+    yield "|---|---|---|---|"
+    for sigma in (0.0, 0.01, 0.1):
+        problem = {
+            "dim": 2,
+            "arms": "tiny_then_unit",
+            "n_tiny": 9000,
+            "tiny_norm": 0.01,
+            "redraw": True,
+            "sigma": sigma,
+        }
+        found = collect(problem, seeds[:20], 10_000, [9000, 10_000])
+        for policy, values in found.items():
+            before, after = values[:, 0], values[:, 1] - values[:, 0]
+            low, high = interval(after)
+            yield (
+                f"| {sigma} | {policy} | {before.mean():.2f} "
+                f"| {after.mean():.1f} [{low:.1f}, {high:.1f}] |"
+            )
+
+
+def speed(_: range) -> Iterator[str]:
+    yield "| cell | ms a round | last / first quarter | peak memory |"
+    yield "|---|---|---|---|"
+    VOFUL(5, n_rounds=100).select(np.eye(5))  # compile
+    for dim, n_rounds, redraw in ((5, 10_000, True), (5, 10_000, False), (2, 10_000, True)):
+        env = linear_bandit(dim=dim, redraw=redraw, sigma=0.1, seed=1)
+        policy = VOFUL(dim, n_rounds=n_rounds)
+        clock = np.zeros(n_rounds)
+        for k in range(n_rounds):
+            arms = env.arms
+            start = process_time()
+            choice = policy.select(arms)
+            clock[k] = process_time() - start
+            reward = env.pull(choice).reward
+            start = process_time()
+            policy.update(arms[choice], reward)
+            clock[k] += process_time() - start
+        quarter = n_rounds // 4
+        growth = clock[-quarter:].sum() / clock[:quarter].sum()
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        arms_are = "changing" if redraw else "fixed"
+        yield (
+            f"| d={dim}, K={n_rounds}, 20 {arms_are} arms | {1e3 * clock.mean():.3f} "
+            f"| {growth:.2f} | {memory:.0f} MB (process) |"
+        )
+
+
+def main() -> None:
+    parts = {"regret": regret, "appendix_b": appendix_b, "speed": speed}
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("part", choices=[*parts, "all"])
+    parser.add_argument("--seeds", type=int, default=60)
+    parser.add_argument("--first", type=int, default=0)
+    arguments = parser.parse_args()
+    seeds = range(arguments.first, arguments.first + arguments.seeds)
+    for name, part in parts.items():
+        if arguments.part in (name, "all"):
+            print(f"\n## {name}\n")
+            for line in part(seeds):
+                print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()
