@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 KERNELS := $(shell find src/voful -name '*.py')
 
-.PHONY: demo test test-full lint bench docs wheel clean
+.PHONY: demo test test-full lint bench docs figures wheel clean
 
 demo: $(VENV)/.base $(VENV)/.kernels
 	$(BIN)/voful demo --out out/demo
@@ -26,6 +26,14 @@ bench: $(VENV)/.base $(VENV)/.kernels
 
 docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict
+
+# Every figure of the docs, from scratch.
+figures: $(VENV)/.base $(VENV)/.kernels
+	$(BIN)/python docs/figures.py
+	$(BIN)/voful run studies/appendix_b.toml --out out/appendix_b
+	$(BIN)/voful run studies/variance.toml --out out/variance
+	cp out/appendix_b/regret.svg docs/figures/appendix_b.svg
+	cp out/variance/variance.svg docs/figures/variance.svg
 
 wheel: $(VENV)/.dev
 	rm -rf dist

@@ -3,7 +3,7 @@
 For convex f >= 0, growing in |x|, with f(x)/x^2 <= 1 falling in |x|, and any x_i, mu_i in the unit
 ball, the paper proves
 
-    sum_i min{ f(x_i mu_i) / (sum_{j<i} f(x_j mu_i) + l^2), 1 } <= O(d^4 log(dt/l)),
+    sum_i min{ f(x_i mu_i) / (sum_{j<i} f(x_j mu_i) + l^2), 1 } <= O(d^4 log^3(dt/l)),
 
 and O(d log(dt/l)) for the hindsight form, whose denominator sums over all j.
 """
@@ -80,5 +80,8 @@ def potential_terms(
 
 
 def elliptical_bound(dim: int, t: int, ell: float) -> float:
-    """4 d ln(t / l): bounds the sum for f(x) = x^2 (the paper, Lemma "bound_m2_aux2")."""
-    return 4.0 * dim * math.log(t / ell)
+    """2 d ln(1 + t / (d l^2)): bounds the sum for f(x) = x^2 (the elliptical potential lemma).
+
+    The paper's Lemma "bound_m2_aux2" weakens it to 4 d ln(t / l).
+    """
+    return 2.0 * dim * math.log1p(t / (dim * ell * ell))

@@ -42,7 +42,13 @@ def random_set(rng: np.random.Generator) -> PeeledSet:
 def plain_cuts(Theta: PeeledSet, X: FloatArray) -> FloatArray:
     """Cuts from the questions alone, without the pass along the tests' normals."""
     upper, _, _ = supports(
-        Theta._flat, Theta.n_tests, new_polytope(2), X, Theta._reference(), MAX_CUTS, 1e-3
+        Theta._flat,
+        Theta.n_tests,
+        new_polytope(2),
+        X,
+        Theta._reference(Theta._flat),
+        MAX_CUTS,
+        1e-3,
     )
     return upper
 

@@ -51,7 +51,7 @@ def test_against_the_double_loop(hindsight: bool) -> None:
 
 
 def test_the_square_gives_the_elliptical_potential() -> None:
-    """f = x^2 and mu_i = U_{i-1}^-1 x_i / |.|: the classical sum, below 4 d ln(t/l)."""
+    """f = x^2 and mu_i = U_{i-1}^-1 x_i / |.|: the classical sum, below its bound."""
     rng = np.random.default_rng(1)
     X, ell = sphere(rng, 400, 3), 0.1
     U, M, widths = ell**2 * np.eye(3), np.empty_like(X), []

@@ -22,10 +22,10 @@ class VOFUL(OptimisticPolicy):
     proved for every setting here; regret of the computable version is measured, not proved.
 
     Differs from the paper: (1) finitely many test directions, see `PeeledSet`; (2) the maximum
-    over Theta_k is an upper bound by cutting planes on an outer polytope, most often within 2 % of
-    the width; (3) the set used to choose is frozen until det(I + sum xx') has grown notably; (4)
-    arms whose bounds differ by less than a tenth of their own width count as equal, and of these
-    the best predicted is played (all arms of norm 1 are equal while the ball bounds them).
+    over Theta_k is an upper bound by cutting planes on an outer polytope; (3) the set used to
+    choose is frozen until det(I + sum xx') has grown notably; (4) an arm counts as equal to the
+    leader if a tenth of the distance from its prediction to its bound lifts it there, and of the
+    equals the best predicted is played (all arms of norm 1 are equal while the ball bounds them).
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class VOFUL(OptimisticPolicy):
             Theta.cut_by_now(outer)
             self._switched_at[0] = Theta.log_det
         # Algorithm 1, line 5: x_k <- argmax_{x in A_k} max_{theta in Theta_k} x theta
-        return outer.leader(arms, mask, Theta.n_tests)
+        return outer.leader(arms, mask)
 
     def _observe(self, x: FloatArray, reward: float) -> None:
         # Algorithm 1, line 6: the feedback y_k
@@ -158,6 +158,7 @@ class VOFUL2(VOFUL):
 
     Levels 2^-l, l = 1..L = max(1, floor(log2(1 + K/d))), iota = 128 ln((12 K 2^L)^(d+2) / delta).
     They take effect with constants="paper" or with given `directions`; everything else is VOFUL.
+    Both formulas are quoted from memory of [1], not from its text.
 
     References
     ----------

@@ -6,6 +6,7 @@ import numpy as np
 
 from voful.confidence.algebra import dots
 from voful.confidence.cuts import ILL_CONDITIONED, NOTHING_LEFT, leader, shrink
+from voful.confidence.peeling import n_tests_in
 from voful.confidence.simplex import Polytope, reset
 from voful.persistence import Stateful
 from voful.typing import BoolArray, FloatArray
@@ -13,7 +14,7 @@ from voful.typing import BoolArray, FloatArray
 MAX_CUTS = 60  # per question
 BUDGET = 120  # cuts that choosing arms may spend on one version of the tests
 TOLERANCE = 0.02  # relative gap at which a question is answered
-RESOLUTION = 0.1  # fraction of an arm's own width below which arms count as equal
+RESOLUTION = 0.1  # arms count as equal up to this fraction of (bound - prediction)
 SHRINK_ROUNDS, SHRINK_GAIN = 2, 0.01
 
 # Where `tally` keeps its numbers.
@@ -58,9 +59,7 @@ class OuterPolytope(Stateful):
         self._reference = np.zeros(dim)
         self._tally = np.zeros(3)
 
-    def renew(
-        self, flat: FloatArray, n_tests: int, reference: FloatArray, *, keep_cuts: bool
-    ) -> None:
+    def renew(self, flat: FloatArray, reference: FloatArray, *, keep_cuts: bool) -> None:
         """Be cut by these tests from now on; old cuts stay where elimination is permanent."""
         P = self._polytope
         if not keep_cuts or self._tally[DOUBTFUL]:
@@ -68,13 +67,13 @@ class OuterPolytope(Stateful):
         self._flat = flat.copy()
         self._reference[:] = reference
         self._tally[:] = self._tally[CLOCK] + 1.0, BUDGET, 0.0
-        shrink_to(P, self._flat, n_tests, self._reference, self._tally[CLOCK])
+        shrink_to(P, self._flat, self._n_tests, self._reference, self._tally[CLOCK])
 
-    def leader(self, X: FloatArray, mask: BoolArray, n_tests: int) -> int:
+    def leader(self, X: FloatArray, mask: BoolArray) -> int:
         """The arm (among those in mask) with the largest upper bound, up to RESOLUTION."""
         choice, cuts_left, status = leader(
             self._flat,
-            n_tests,
+            self._n_tests,
             self._polytope,
             self._tally[CLOCK],
             X,
@@ -94,6 +93,10 @@ class OuterPolytope(Stateful):
             X, self._reference
         )  # the event of probability failure_prob: predictions decide
         return int(np.argmax(means if len(mask) == 0 else np.where(mask, means, -np.inf)))
+
+    @property
+    def _n_tests(self) -> int:
+        return n_tests_in(self._flat, len(self._reference))
 
     @property
     def _polytope(self) -> Polytope:

@@ -91,10 +91,10 @@ class PeeledSet(BaseConfidenceSet):
 
     With `directions` the set is literally this, for exactly these mu and all levels j. Without, the
     tests are chosen here and elimination is permanent (the paper's Remark): the set is the running
-    intersection over the checks at powers of 1.05 rounds. Differs from the paper: the net of all
-    directions is replaced by few lines u, tested along nu = (mean of xx' + rho I)^(-1/2) u, the
-    mean over the past, for two scales rho. nu is known before the reward it weighs, so each test is
-    a martingale and pays ln N only; |nu| <= rho^(-1/2) takes the place of the level.
+    intersection over checks at rounds that grow by 5 % (at least by 1). Differs from the paper: the
+    net of all directions is replaced by few lines u, tested along nu = (mean of xx' + rho I)^(-1/2)
+    u, the mean over the past, for two scales rho. nu is known before the reward it weighs, so each
+    test is a martingale and pays ln N only; |nu| <= rho^(-1/2) takes the place of the level.
 
     Parameters
     ----------
@@ -103,9 +103,11 @@ class PeeledSet(BaseConfidenceSet):
     reward_range
         (low, high). The paper's is (-1, 1).
     constants
-        "paper": the printed iota as factor and as additive term. "kt": sqrt(2 V xi) + b xi with
-        xi = 1/2 ln(pi K + 1) + ln(N L / delta) for N directions and L levels, b = l_j (high - low):
-        valid for any N tests, and much smaller.
+        "paper": the printed iota as factor and as additive term, for rewards in [-1, 1]. "kt":
+        sqrt(2 V xi) + b xi, valid for any N tests and much smaller. With given directions
+        xi = 1/2 ln(pi K + 1) + ln(N L / delta) for N directions and L levels, b = l_j (high - low);
+        with chosen ones xi = 1/2 ln(pi n + 1) + ln(N / .95 delta) at round n, and b at theta is the
+        range that theta itself implies.
     directions
         (N, dim) array of mu; None: chosen here.
     iota_scale
@@ -181,6 +183,15 @@ class PeeledSet(BaseConfidenceSet):
             if len(self.directions) == 0:
                 raise validation.fail_shape("directions", (0, dim), "at least one direction")
         bounded = self.reward_noise == "bounded"
+        if self.constants == "paper":
+            if not bounded:
+                raise validation.fail(
+                    "reward_noise", reward_noise, "'bounded' with printed constants"
+                )
+            if self.reward_range[0] < -1.0 or self.reward_range[1] > 1.0:
+                raise validation.fail(
+                    "reward_range", reward_range, "inside (-1, 1) with printed constants"
+                )
         super().__init__(
             validation.ObservationSpace(
                 dim, 1.0, self.reward_range if bounded else None, self.n_rounds
@@ -331,7 +342,9 @@ class PeeledSet(BaseConfidenceSet):
         order = np.arange(1, len(tests.a) - self._n_designed + 1)
         delta[self._n_designed :] = OFFERED_SHARE * self.failure_prob * 6.0 / (math.pi * order) ** 2
         xi = self.iota_scale * np.array([kt_log_price(n, price) for price in delta])
-        # Clipped rewards: sum |c| bias <= K bias in S, and sqrt(V) is off by sqrt(K) bias.
+        # Clipped rewards: sum |c| bias <= K bias in S, and sqrt(V) is off by sqrt(K) bias. Centring
+        # moves the range by the bias too; `_clipping` counts two tails where one suffices, which
+        # covers it as long as xi <= K, and for more nothing is eliminated.
         shift = self._bias * (self.n_rounds + np.sqrt(2.0 * xi * self.n_rounds))
         tests.kappa[:] = 2.0 * w * w * xi
         tests.beta0[:] = w * (self._range[0] * xi + shift)
@@ -352,7 +365,8 @@ class PeeledSet(BaseConfidenceSet):
     @property
     def is_empty(self) -> bool:
         """Whether it is certain that nothing is left."""
-        if worst(self._tests_of_now(), self.center)[0] <= 0.0:
+        tests = unpack(self._defining()[-1], self.n_tests, self.dim)
+        if worst(tests, self.center)[0] <= 0.0:
             return False
         return self._outer()[2]
 
@@ -374,7 +388,8 @@ class PeeledSet(BaseConfidenceSet):
         X
             (n, dim) array.
         return_gap
-            Also return the distance to the value of the best member found (inf if none was).
+            Also return the distance to the best value found among points that pass the last
+            check's tests: members, with given directions (inf if none was found).
         """
         rows = validation.matrix("X", X, self.dim)
         upper, lower = self._bounds(rows)
@@ -400,7 +415,7 @@ class PeeledSet(BaseConfidenceSet):
         """
         if self._answers is None or self._answers[0] != self.version:
             P = new_polytope(self.dim)
-            reference = self._reference()
+            reference = self._reference(self._defining()[-1])
             for age, flat in enumerate(self._defining()):
                 shrink_to(P, flat, self.n_tests, reference, float(age))
             basis = new_basis(self.dim)
@@ -426,7 +441,7 @@ class PeeledSet(BaseConfidenceSet):
         """
         self._set_prices()
         keep = self.directions is None
-        outer.renew(self._flat, self.n_tests, self._reference(), keep_cuts=keep)
+        outer.renew(self._flat, self._reference(self._flat), keep_cuts=keep)
 
     def _support(self, X: FloatArray) -> FloatArray:
         return self._bounds(X)[0]
@@ -446,12 +461,9 @@ class PeeledSet(BaseConfidenceSet):
         self._seen = (key, checks)
         return True
 
-    def _tests_of_now(self) -> Tests:
-        return unpack(self._defining()[-1], self.n_tests, self.dim)
-
-    def _reference(self) -> FloatArray:
-        """A member to aim at: the most regularised ridge estimate that passes every test."""
-        tests = self._tests_of_now()
+    def _reference(self, flat: FloatArray) -> FloatArray:
+        """A point to aim at: the most regularised ridge estimate that passes these tests."""
+        tests = unpack(flat, self.n_tests, self.dim)
         for ridge in (1.0, 1e-2, 1e-4, 1e-7):
             gram = self._precision + (ridge - 1.0) * np.eye(self.dim)
             estimate = np.asarray(np.linalg.solve(gram, self._response), dtype=np.float64)

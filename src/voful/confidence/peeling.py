@@ -42,6 +42,11 @@ def flat_size(n: int, d: int) -> int:
     return n * (d * d + 3 * d + 5) + d
 
 
+def n_tests_in(flat: FloatArray, d: int) -> int:
+    """How many tests in R^d a flat array holds."""
+    return (len(flat) - d) // (d * d + 3 * d + 5)
+
+
 @kernel
 def unpack(flat: FloatArray, n: int, d: int) -> Tests:
     """The named views of a flat array."""

@@ -149,9 +149,12 @@ def spread(heights: Sequence[float], gap: float) -> list[float]:
 
 def write(figure: Figure, stem: Path, formats: Sequence[str] = ("png", "svg")) -> list[str]:
     """Save a figure as `stem`.png and so on; returns the paths."""
+    import matplotlib as mpl
+
     paths = [f"{os.fspath(stem)}.{suffix}" for suffix in formats]
-    for path in paths:
-        figure.savefig(path, dpi=160, metadata=_undated(path))
+    with mpl.rc_context({"svg.hashsalt": "voful"}):  # else ids in the file are random
+        for path in paths:
+            figure.savefig(path, dpi=160, metadata=_undated(path))
     return paths
 
 

@@ -186,6 +186,13 @@ def test_bad_arguments_are_named(bad: dict[str, Any]) -> None:
         PeeledSet(**{"dim": 2, "n_rounds": 10, **bad})
 
 
+def test_printed_constants_are_for_the_papers_rewards() -> None:
+    with pytest.raises(ValueError, match="reward_range: got .* printed constants"):
+        PeeledSet(2, n_rounds=10, constants="paper", reward_range=(0.0, 2.0))
+    with pytest.raises(ValueError, match="reward_noise: got .* printed constants"):
+        PeeledSet(2, n_rounds=10, constants="paper", reward_noise="subgaussian")
+
+
 def test_growth_that_is_notable() -> None:
     assert notable_growth(2) == pytest.approx(math.log(1.1))
     assert notable_growth(50) == pytest.approx(10 * math.log(1.1))
