@@ -19,7 +19,8 @@ class VOFUL(OptimisticPolicy):
 
     Regret O~(d^4.5 sqrt(sum sigma_k^2) + d^5) with the paper's set: no sqrt(K), and no knowledge of
     the variances. The guarantee of the set (theta* stays with probability 1 - failure_prob) is
-    proved for every setting here; regret of the computable version is measured, not proved.
+    proved for every setting here but scales below 1; regret of the computable version is measured,
+    not proved.
 
     Differs from the paper: (1) finitely many test directions, see `PeeledSet`; (2) the maximum
     over Theta_k is an upper bound by cutting planes on an outer polytope; (3) the set used to
@@ -98,7 +99,12 @@ class VOFUL(OptimisticPolicy):
             Theta.cut_by_now(outer)
             self._switched_at[0] = Theta.log_det
         # Algorithm 1, line 5: x_k <- argmax_{x in A_k} max_{theta in Theta_k} x theta
-        return outer.leader(arms, mask)
+        choice = outer.leader(arms, mask)
+        if choice >= 0:
+            return choice
+        Theta.warn_empty()  # the event of probability failure_prob: predictions decide
+        means = self._predict(arms)
+        return int(np.argmax(means if len(mask) == 0 else np.where(mask, means, -np.inf)))
 
     def _observe(self, x: FloatArray, reward: float) -> None:
         # Algorithm 1, line 6: the feedback y_k

@@ -102,12 +102,17 @@ class BaseConfidenceSet(Stateful, ABC):
 
     def _warn_if_empty(self) -> bool:
         empty = self.is_empty
-        if empty and not self._warned_empty:
+        if empty:
+            self.warn_empty()
+        return empty
+
+    def warn_empty(self) -> None:
+        """Say, once, that nothing is left."""
+        if not self._warned_empty:
             self._warned_empty = True
             warnings.warn(
                 f"{type(self).__name__} is empty: the failure_prob event happened, or the data do "
                 "not fit the model (reward range, linearity, norm bound); falling back to center",
                 RuntimeWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        return empty

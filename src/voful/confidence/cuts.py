@@ -41,6 +41,7 @@ FAR = 1e4  # longest step along a ray
 SHRINK = 1e-6  # steps are shortened by this, against rounding
 LEAST_DEPTH = 1e-4  # least distance from v to a new cut, relative to the width
 LARGEST_RAY = 1e8  # rays of a worse conditioned basis are not trusted
+HEAVIEST_CUT = 1e8  # sum 1/s_i beyond which rounding eats the shrinking of the steps
 VIOLATED = 1e-9  # least excess of a test that is used for a cut
 
 TIGHT, NOTHING_LEFT, OUT_OF_CUTS, BELOW_FLOOR, ILL_CONDITIONED = 0, 1, 2, 3, 4
@@ -55,8 +56,16 @@ def cut_of_test(
     g, sign = excess(T, i, B.vertex)
     if g <= VIOLATED:
         return False, 0.0
+    # The vertex is known up to eps times its rays, and S up to |b| times that: only a clear
+    # violation is a violation of the true vertex.
+    squared = 0.0
+    for j in range(d):
+        for k in range(d):
+            squared += B.inverse[k, j] * B.inverse[k, j]
+    if g <= 1e-14 * math.sqrt(np.dot(T.b[i], T.b[i])) * (1.0 + math.sqrt(squared)):
+        return False, 0.0
     ray = np.empty(d)
-    right = -1.0
+    right, weight = -1.0, 0.0
     w[:] = 0.0
     for j in range(d):
         for k in range(d):
@@ -65,7 +74,8 @@ def cut_of_test(
         if length > LARGEST_RAY:
             return False, 0.0
         step = (1.0 - SHRINK) * exit_step(T, i, sign, B.vertex, ray, FAR / length)
-        if step <= 0.0:
+        weight += 1.0 / step if step > 0.0 else np.inf
+        if weight > HEAVIEST_CUT:
             return False, 0.0
         steps[j] = step
         right += P.h[B.rows[j]] / step
@@ -134,8 +144,8 @@ def maximise(
     max_cuts: int,
     tolerance: float,
     floor: float,
-) -> tuple[float, float, int]:
-    """Cutting planes for max x.theta: (upper bound, value of the best member found, status).
+) -> tuple[float, float, int, int]:
+    """Cutting planes for max x.theta: (upper bound, best member's value, status, cuts made).
 
     Stops when the two meet within `tolerance` of the upper bound's distance to x.c, when the bound
     falls below `floor`, or after `max_cuts` cuts.
@@ -143,33 +153,33 @@ def maximise(
     d = x.shape[0]
     norm = math.sqrt(np.dot(x, x))
     if norm == 0.0:
-        return 0.0, 0.0, TIGHT
+        return 0.0, 0.0, TIGHT, 0
     w, member = np.empty(d), np.empty(d)
     at_c = np.dot(x, c)
     aim = worst(T, c)[0] <= 0.0 and np.dot(c, c) <= 1.0
     upper, lower = norm, -np.inf
-    status, stalled = OUT_OF_CUTS, 0
+    stalled, cuts = 0, 0
     start_at_corner(x, B)
     for iteration in range(max_cuts + 1):
         code = optimise(P, x, B)
         if code == EMPTY:
-            return -np.inf, -np.inf, NOTHING_LEFT
+            return -np.inf, -np.inf, NOTHING_LEFT, cuts
         if not invert(P, B):
-            return upper, lower, ILL_CONDITIONED
+            return upper, lower, ILL_CONDITIONED, cuts
         now = dual_bound(P, x, B)
         stalled = stalled + 1 if now > upper - 1e-2 * tolerance * (upper - at_c) else 0
         upper = min(upper, now)
         mark_used(P, B, clock)
         if code != OPTIMAL:
-            return upper, lower, ILL_CONDITIONED
+            return upper, lower, ILL_CONDITIONED, cuts
         if upper < floor:
-            return upper, lower, BELOW_FLOOR
+            return upper, lower, BELOW_FLOOR, cuts
         if aim and last_member(T, B.vertex, c, member):
             lower = max(lower, np.dot(x, member))
         if upper - lower <= tolerance * max(upper - at_c, 1e-9 * norm):
-            return upper, lower, TIGHT
+            return upper, lower, TIGHT, cuts
         if iteration == max_cuts or stalled > 12 + 4 * d:
-            return upper, lower, OUT_OF_CUTS
+            break
         make_room(P, B, 3)
         v = B.vertex.copy()
         length = math.sqrt(np.dot(v, v))
@@ -177,14 +187,16 @@ def maximise(
         found, right = best_cut(T, P, x, B, w)
         if outside:
             add_row(P, v, length, clock)  # tangent of the ball
+            cuts += 1
         depth = (np.dot(w, v) - right) / math.sqrt(np.dot(w, w)) if found else 0.0
         if depth * norm > LEAST_DEPTH * max(upper - at_c, 1e-9):
             add_row(P, w, right, clock)
+            cuts += 1
         elif not outside:
             if worst(T, v)[0] <= VIOLATED:  # the vertex is a member: exact
-                return upper, max(lower, np.dot(x, v) / max(length, 1.0)), TIGHT
-            return upper, lower, status
-    return upper, lower, status
+                return upper, max(lower, np.dot(x, v) / max(length, 1.0)), TIGHT, cuts
+            break
+    return upper, lower, OUT_OF_CUTS, cuts
 
 
 @kernel
@@ -237,20 +249,27 @@ def supports(
     max_cuts: int,
     tolerance: float,
 ) -> tuple[FloatArray, FloatArray, bool]:
-    """`maximise` for the rows of X, each from P as it is: (bounds, best members' values, empty)."""
+    """`maximise` for the rows of X, each from P as it is: (bounds, best members' values, empty).
+
+    Where the cuts of a question leave nothing, its bound is that of P.
+    """
     m, d = X.shape
     T = unpack(flat, n, d)
     B = new_basis(d)
     upper, lower = np.empty(m), np.empty(m)
     size = P.size[0]
     own = Polytope(P.A.copy(), P.h.copy(), P.used.copy(), P.size.copy())
+    empty = False
     for i in range(m):
         own.A[:size], own.h[:size], own.used[:size] = P.A[:size], P.h[:size], P.used[:size]
         own.size[0] = size
-        upper[i], lower[i], status = maximise(T, own, B, 1.0, X[i], c, max_cuts, tolerance, -np.inf)
+        upper[i], lower[i], status, _ = maximise(
+            T, own, B, 1.0, X[i], c, max_cuts, tolerance, -np.inf
+        )
         if status == NOTHING_LEFT:
-            return upper, lower, True
-    return upper, lower, False
+            empty = True
+            upper[i] = bound(P, X[i], B, 1.0)
+    return upper, lower, empty
 
 
 @kernel
@@ -308,14 +327,14 @@ def leader(
             floor = (top - 1e-9 + resolution * predicted[arm]) / (1.0 + resolution)
         else:
             floor = second - 0.1 * max(second - predicted[arm], 0.0)
-        before = P.size[0]
-        cuts = min(max_cuts, budget)
-        now, _, status = maximise(T, P, B, clock, X[arm], c, cuts, tolerance, floor)
+        now, _, status, cuts = maximise(
+            T, P, B, clock, X[arm], c, min(max_cuts, budget), tolerance, floor
+        )
         if status == NOTHING_LEFT:
             return -1, budget, NOTHING_LEFT
         if status == ILL_CONDITIONED:
             worst_status = ILL_CONDITIONED
-        budget -= max(P.size[0] - before, 1)
+        budget -= max(cuts, 1)
         upper[arm] = min(upper[arm], now)
         tight[arm] = status != BELOW_FLOOR
     return choice, budget, worst_status

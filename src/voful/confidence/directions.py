@@ -17,25 +17,25 @@ def spread_lines(dim: int, count: int, seed: int = 0) -> FloatArray:
     Equal angles at d = 2; above, gradient descent on sum 1 / (1 - cos^2) from a seeded start.
     """
     if dim == 1:
-        return np.ones((1, 1))
-    if dim == 2:
+        U = np.ones((1, 1))
+    elif dim == 2:
         angle = math.pi * (np.arange(count) + 0.5) / count
-        return np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    U = np.random.default_rng(seed).standard_normal((count, dim))
-    U /= np.linalg.norm(U, axis=1, keepdims=True)
-    step = 0.3
-    for _ in range(300):
-        cosine = U @ U.T
-        np.fill_diagonal(cosine, 0.0)
-        force = (cosine / np.maximum(1.0 - cosine * cosine, 1e-2) ** 2) @ U
-        force -= np.sum(force * U, axis=1, keepdims=True) * U
-        force /= max(float(np.max(np.linalg.norm(force, axis=1))), 1e-12)
-        U = U - step * force
+        U = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    else:
+        U = np.random.default_rng(seed).standard_normal((count, dim))
         U /= np.linalg.norm(U, axis=1, keepdims=True)
-        step *= 0.985
+        step = 0.3
+        for _ in range(300):
+            cosine = U @ U.T
+            np.fill_diagonal(cosine, 0.0)
+            force = (cosine / np.maximum(1.0 - cosine * cosine, 1e-2) ** 2) @ U
+            force -= np.sum(force * U, axis=1, keepdims=True) * U
+            force /= max(float(np.max(np.linalg.norm(force, axis=1))), 1e-12)
+            U = U - step * force
+            U /= np.linalg.norm(U, axis=1, keepdims=True)
+            step *= 0.985
     U.flags.writeable = False  # shared by all who ask
-    lines: FloatArray = U
-    return lines
+    return U
 
 
 def collapse(directions: FloatArray, levels: FloatArray) -> FloatArray:

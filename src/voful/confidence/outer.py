@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from voful.confidence.algebra import dots
-from voful.confidence.cuts import ILL_CONDITIONED, NOTHING_LEFT, leader, shrink
+from voful.confidence.cuts import ILL_CONDITIONED, leader, shrink
 from voful.confidence.peeling import n_tests_in
 from voful.confidence.simplex import Polytope, reset
 from voful.persistence import Stateful
@@ -70,7 +69,7 @@ class OuterPolytope(Stateful):
         shrink_to(P, self._flat, self._n_tests, self._reference, self._tally[CLOCK])
 
     def leader(self, X: FloatArray, mask: BoolArray) -> int:
-        """The arm (among those in mask) with the largest upper bound, up to RESOLUTION."""
+        """The arm (of those in mask) with the largest upper bound, up to RESOLUTION; -1: empty."""
         choice, cuts_left, status = leader(
             self._flat,
             self._n_tests,
@@ -87,12 +86,7 @@ class OuterPolytope(Stateful):
         self._tally[CUTS_LEFT] = cuts_left
         if status == ILL_CONDITIONED:
             self._tally[DOUBTFUL] = 1.0  # begin anew at the next renewal
-        if status != NOTHING_LEFT:
-            return choice
-        means = dots(
-            X, self._reference
-        )  # the event of probability failure_prob: predictions decide
-        return int(np.argmax(means if len(mask) == 0 else np.where(mask, means, -np.inf)))
+        return choice
 
     @property
     def _n_tests(self) -> int:

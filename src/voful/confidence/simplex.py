@@ -125,6 +125,25 @@ def invert(P: Polytope, B: Basis) -> bool:
 
 
 @kernel
+def is_farkas_proof(P: Polytope, B: Basis, j: int, alpha: FloatArray) -> bool:
+    """Whether row j and the basis rows, with multipliers max(-alpha, 0), exclude the unit ball.
+
+    With m >= 0, every theta of the polytope has (A_j + m.A_B) theta <= h_j + m.h_B; a right side
+    below -|A_j + m.A_B| leaves no |theta| <= 1, however alpha rounds.
+    """
+    d = alpha.shape[0]
+    rest = P.A[j].copy()
+    right, weight = P.h[j], 1.0
+    for i in range(d):
+        m = max(-alpha[i], 0.0)
+        right += m * P.h[B.rows[i]]
+        weight += m
+        for k in range(d):
+            rest[k] += m * P.A[B.rows[i], k]
+    return bool(right < -math.sqrt(np.dot(rest, rest)) - 1e-13 * weight)
+
+
+@kernel
 def optimise(P: Polytope, x: FloatArray, B: Basis) -> int:
     """Dual simplex from a dual feasible basis: OPTIMAL, EMPTY or STOPPED (still a bound)."""
     d = x.shape[0]
@@ -163,12 +182,7 @@ def optimise(P: Polytope, x: FloatArray, B: Basis) -> int:
                 if q < ratio - 1e-12 or (q <= ratio + 1e-12 and alpha[i] > alpha[leaving]):
                     ratio, leaving = min(q, ratio), i
         if leaving < 0:
-            # A_j = -sum |alpha_i| A_i and A_j v > h_j: no theta satisfies both (Farkas). Empty
-            # only by a clear margin.
-            margin = violation
-            for i in range(d):
-                margin -= 1e-9 * abs(alpha[i])
-            return EMPTY if margin > 1e-7 else STOPPED
+            return EMPTY if is_farkas_proof(P, B, entering, alpha) else STOPPED
         for k in range(d):
             B.inverse[k, leaving] /= alpha[leaving]
         for i in range(d):

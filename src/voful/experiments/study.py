@@ -103,6 +103,10 @@ def _study(declared: dict[str, Any]) -> Study:
     for key in ("name", "rounds", "replicates", "problem", "policy"):
         if key not in declared:
             raise ValueError(f"{key}: missing; expected in every study")
+    for key in ("problem", "policy"):
+        tables = declared[key]
+        if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+            raise validation.fail(key, tables, f"one or more tables [[{key}]]")
     problems = tuple(
         Problem(str(_take(table, "name", "problem")), table)
         for table in map(dict, declared["problem"])
@@ -122,7 +126,9 @@ def _study(declared: dict[str, Any]) -> Study:
         n_rounds=validation.positive_int("rounds", declared["rounds"]),
         replicates=validation.positive_int("replicates", declared["replicates"]),
         seed=validation.nonnegative_int("seed", declared.get("seed", 0)),
-        record_at=None if points is None else tuple(points),
+        record_at=None
+        if points is None
+        else tuple(validation.positive_int("record_at", point) for point in points),
     )
 
 

@@ -100,6 +100,7 @@ def test_members_are_never_cut_off(dim: int) -> None:
         assert found > 20
 
 
+@pytest.mark.filterwarnings("ignore:PeeledSet is empty")  # the data turn over: so it is
 def test_permanent_elimination_and_its_memo() -> None:
     Theta = PeeledSet(2, n_rounds=4000, failure_prob=0.1)
     u, theta = np.array([1.0, 0.0]), np.array([0.1, 0.0])
@@ -211,3 +212,94 @@ def test_long_quiet_runs_stay_valid() -> None:
     assert (upper - lower < 0.01).all()
     assert (lower <= theta_star + 1e-9).all()
     assert (theta_star <= upper + 1e-9).all()
+
+
+def prices(Theta: PeeledSet) -> tuple[FloatArray, FloatArray, FloatArray]:
+    Theta._set_prices()
+    tests = Theta._unpacked()
+    return tests.kappa, tests.beta0, tests.beta1
+
+
+def test_every_price_is_the_formula() -> None:
+    K, delta, w = 500, 0.1, 0.5
+    common: dict[str, Any] = {"n_rounds": K, "failure_prob": delta, "width_scale": w}
+    levels = 10  # ceil(log2 500) + 1
+    xi = 0.5 * math.log(math.pi * K + 1) + math.log(3 * levels / delta)
+    kappa, beta0, beta1 = prices(
+        PeeledSet(2, reward_range=(-1.0, 2.0), directions=np.ones((3, 2)), **common)
+    )
+    assert kappa.shape == (30,)
+    np.testing.assert_allclose(kappa, 2 * w * w * xi)
+    np.testing.assert_allclose(beta0, w * 3.0 * xi)
+    np.testing.assert_allclose(beta1, 0.0)
+    # chosen directions: 12 tests share .95 delta, at the price of the rounds so far
+    Theta = PeeledSet(2, **common)
+    Theta.partial_fit(np.tile([1.0, 0.0], (7, 1)), np.zeros(7))
+    Theta.offer([1.0, 0.0])
+    xi = 0.5 * math.log(math.pi * 7 + 1) + math.log(12 / (0.95 * delta))
+    offered = 0.5 * math.log(math.pi * 7 + 1) + math.log(math.pi**2 / (6 * 0.05 * delta))
+    kappa, beta0, beta1 = prices(Theta)
+    np.testing.assert_allclose(kappa, 2 * w * w * np.array([xi] * 12 + [offered]))
+    np.testing.assert_allclose(beta0, w * np.array([xi] * 12 + [offered]))  # half the range ...
+    np.testing.assert_allclose(beta1, beta0)  # ... plus |theta|
+    # a range in which |x.theta| <= 1 says nothing: the whole range
+    _, beta0, beta1 = prices(PeeledSet(2, reward_range=(0.0, 1.0), **common))
+    xi = 0.5 * math.log(math.pi + 1) + math.log(12 / (0.95 * delta))
+    np.testing.assert_allclose(beta0, w * xi)
+    np.testing.assert_allclose(beta1, 0.0)
+    # clipped rewards: range 1 + c + |theta|, and the bias
+    R, c = 2.0, 2.0 * math.sqrt(2 * math.log(K))
+    bias = 2 * R * R / c / K
+    _, beta0, beta1 = prices(PeeledSet(2, reward_noise="subgaussian", noise_scale=R, **common))
+    np.testing.assert_allclose(beta0, w * ((1 + c) * xi + bias * K + bias * math.sqrt(2 * xi * K)))
+    np.testing.assert_allclose(beta1, w * xi)
+    kappa, beta0, _ = prices(PeeledSet(2, constants="paper", **common))
+    iota = 32 * math.log(2 * K / delta)
+    np.testing.assert_allclose(kappa, w * w * iota)
+    np.testing.assert_allclose(beta0, w * iota)
+
+
+@pytest.mark.parametrize("dim", [3, 5])
+@pytest.mark.parametrize("width_scale", [1.0, 1e-3, 1e-6, 1e-10])
+def test_thin_sets_keep_their_members(dim: int, width_scale: float) -> None:
+    """Two arms, almost no noise: cuts whose rounding could matter are not made."""
+    rng = np.random.default_rng(dim)
+    for noise in (0.0, 1e-8):
+        theta_star = sphere(rng, 1, dim, 0.6)[0]
+        X = sphere(rng, 2, dim)[rng.integers(0, 2, 1500)]
+        Theta = PeeledSet(dim, n_rounds=1500, width_scale=width_scale)
+        Theta.partial_fit(X, X @ theta_star + noise * rng.choice([-1.0, 1.0], 1500))
+        if Theta._contains(theta_star):
+            P, _, empty = Theta._outer()
+            size = int(P.size[0])
+            assert not empty
+            assert (P.A[:size] @ theta_star <= P.h[:size] + 1e-9).all()
+            probes = np.concatenate([sphere(rng, 10, dim), X[:2], -X[:2]])
+            assert (Theta.support(probes) >= probes @ theta_star - 1e-9).all()
+
+
+def test_emptiness_is_a_function_of_the_data() -> None:
+    """A reward that turns over empties the running intersection, though the centre passes now."""
+    Theta = PeeledSet(1, n_rounds=40_000)
+    Theta.partial_fit(np.ones((500, 1)), np.full(500, 0.9))
+    Theta.partial_fit(np.ones((30_000, 1)), np.full(30_000, -0.9))
+    assert Theta.is_empty
+    with pytest.warns(RuntimeWarning, match="is empty"):
+        assert not Theta.contains(Theta.center)
+    np.testing.assert_allclose(Theta.support([[1.0]]), Theta.center)
+    assert Theta.support([[1.0]], return_gap=True)[1][0] == math.inf
+
+
+def test_restoring_forgets_what_was_asked_before() -> None:
+    sets = []
+    for sign in (1.0, -1.0):
+        Theta = PeeledSet(2, n_rounds=500, failure_prob=0.1)
+        X = sphere(np.random.default_rng(0), 400, 2)
+        Theta.partial_fit(X, X @ [0.6 * sign, 0.0])
+        Theta.support(np.eye(2))
+        assert Theta.contains([0.6 * sign, 0.0])
+        sets.append(Theta)
+    one, other = sets
+    one.restore(other.state())
+    np.testing.assert_array_equal(one.support(np.eye(2)), other.support(np.eye(2)))
+    assert not one.contains([0.6, 0.0])

@@ -69,3 +69,20 @@ def test_room_is_made_among_the_oldest_rows() -> None:
     assert size < capacity - 3
     np.testing.assert_array_equal(P.A[:4], [[1, 0], [0, 1], [-1, 0], [0, -1]])
     assert P.used[4:size].min() > capacity / 3
+
+
+def test_near_parallel_rows_are_never_called_empty_by_mistake() -> None:
+    """Rows that all hold at a known theta, in bundles of almost the same direction."""
+    rng = np.random.default_rng(7)
+    for _ in range(400):
+        dim = int(rng.integers(2, 6))
+        theta = sphere(rng, 1, dim, 0.7)[0]
+        P, B = new_polytope(dim), new_basis(dim)
+        for _ in range(6):
+            u = sphere(rng, 1, dim)[0]
+            for _ in range(6):
+                w = u + 10 ** rng.uniform(-12, -2) * sphere(rng, 1, dim)[0]
+                w /= np.linalg.norm(w)
+                add_row(P, w, float(w @ theta + 10 ** rng.uniform(-13, -3)), 0.0)
+        for x in sphere(rng, 4, dim):
+            assert bound(P, x, B, 0.0) >= x @ theta - 1e-9
