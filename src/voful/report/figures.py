@@ -60,7 +60,7 @@ def regret_over_rounds(results: pl.DataFrame, *, title: str | None = None) -> Fi
 
 
 def regret_against_variance(results: pl.DataFrame, *, title: str | None = None) -> Figure:
-    """Final regret against the sum of variances, one line a policy."""
+    """Final regret against the root of the sum of variances, one line a policy."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -71,14 +71,14 @@ def regret_against_variance(results: pl.DataFrame, *, title: str | None = None) 
     ends: list[tuple[float, float, str]] = []
     for (policy,), line in table.group_by("policy", maintain_order=True):
         style = style_of(str(policy))
-        x, y = line["sum_variance"], line["regret"]
+        x, y = line["sum_variance"].sqrt(), line["regret"]
         panel.errorbar(
             x, y, 2.0 * line["regret_error"], marker="o", markersize=4, linewidth=1.6, **style
         )
         ends.append((float(x[-1]), float(y[-1]), str(policy)))
     panel.set_ylim(bottom=0)
-    panel.set_xscale("symlog", linthresh=1.0)
-    panel.set_xlabel("sum of the noise's variances")
+    panel.set_xlim(left=0)
+    panel.set_xlabel("root of the sum of the noise's variances")
     panel.set_ylabel("regret after the last round")
     panel.spines[["top", "right"]].set_visible(False)
     panel.grid(axis="y", linewidth=0.4, alpha=0.5)
