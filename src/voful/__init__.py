@@ -1,10 +1,22 @@
 """voful: variance-aware linear bandits and reinforcement learning in linear mixture MDPs."""
 
 from voful import confidence, envs
+from voful.bandits.betoful import BetOFUL
+from voful.bandits.losan import LOSAN
 from voful.bandits.oful import OFUL
 from voful.persistence import FileFormatError
 from voful.registry import create, load
 
 __version__ = "0.1.0"
 
-__all__ = ["OFUL", "FileFormatError", "__version__", "confidence", "create", "envs", "load"]
+__all__ = [
+    "LOSAN",
+    "OFUL",
+    "BetOFUL",
+    "FileFormatError",
+    "__version__",
+    "confidence",
+    "create",
+    "envs",
+    "load",
+]

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from voful import persistence, validation
+from voful.bandits.betoful import BetOFUL
+from voful.bandits.losan import LOSAN
 from voful.bandits.oful import OFUL
 from voful.persistence import FileFormatError, Persistent
 from voful.typing import Path
@@ -58,6 +60,22 @@ class Entry:
 
 
 _ENTRIES = (
+    Entry(
+        id="betoful",
+        cls=BetOFUL,
+        kind="bandit",
+        paper="this library",
+        guarantee="coverage proved; measured: adapts to unknown variances",
+        cost="A d^2",
+    ),
+    Entry(
+        id="losan",
+        cls=LOSAN,
+        kind="bandit",
+        paper="Jun, Kim 2024",
+        guarantee="sigma d sqrt(K) + R sqrt(d K)",
+        cost="A d^2",
+    ),
     Entry(
         id="oful",
         cls=OFUL,

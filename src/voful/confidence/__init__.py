@@ -1,5 +1,6 @@
 """Confidence sets: each is an object with `contains`, `support` and `interval`."""
 
+from voful.confidence.betting import BettingEllipsoid
 from voful.confidence.ellipsoid import Ellipsoid, RidgeEllipsoid
 
-__all__ = ["Ellipsoid", "RidgeEllipsoid"]
+__all__ = ["BettingEllipsoid", "Ellipsoid", "RidgeEllipsoid"]
