@@ -8,9 +8,34 @@ import numpy.typing as npt
 from voful import validation
 from voful.bandits.base import OptimisticPolicy
 from voful.bandits.optimism import most_optimistic
+from voful.compiled import kernel
 from voful.confidence.algebra import dots
 from voful.confidence.betting import BettingEllipsoid
-from voful.typing import BoolArray, FloatArray, Seed
+from voful.confidence.betting.extent import is_empty, optimistic_ends
+from voful.confidence.betting.state import open_state
+from voful.typing import BoolArray, FloatArray, IntArray, Seed
+
+
+@kernel
+def most_optimistic_in_bets(
+    bets: int,
+    constants: FloatArray,
+    memory: FloatArray,
+    count: IntArray,
+    history: FloatArray,
+    width_scale: float,
+    arms: FloatArray,
+    mask: BoolArray,
+) -> int:
+    """`most_optimistic` over a betting ellipsoid, -1 where it is empty.
+
+    The index is not capped at the largest reward: ties there would hide the better arm.
+    """
+    state = open_state(bets, constants, memory, count, history)
+    if is_empty(state.Theta):
+        return -1
+    upper, width = optimistic_ends(state, width_scale, arms, mask)
+    return most_optimistic(upper, width, mask)
 
 
 class BetOFUL(OptimisticPolicy):
@@ -104,11 +129,12 @@ class BetOFUL(OptimisticPolicy):
         return self._set
 
     def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
-        if self._set._warn_if_empty():
-            means = dots(arms, self._set.center)
-            return most_optimistic(means, np.zeros(len(means)), mask)
-        # The index is not capped at the largest reward: ties there would hide the better arm.
-        return most_optimistic(*self._set.optimistic_ends(arms, mask), mask)
+        Theta = self._set
+        choice = most_optimistic_in_bets(*Theta.compiled_arguments(), arms, mask)
+        if choice >= 0:
+            return choice
+        Theta.warn_if_empty()
+        return most_optimistic(dots(arms, Theta.center), np.zeros(len(arms)), mask)
 
     def _index(self, arms: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         mean, lower, upper = super()._index(arms)

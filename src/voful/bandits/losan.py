@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
@@ -49,7 +50,7 @@ class LosanEllipsoid(RidgeEllipsoid):
     lambda = sigma_0^2 / S^2: the first two terms are the start, the sum is learnt.
     """
 
-    _arrays = (*RidgeEllipsoid._arrays, "beta")
+    _arrays: ClassVar[tuple[str, ...]] = (*RidgeEllipsoid._arrays, "beta")
 
     def __init__(
         self,

@@ -19,6 +19,7 @@ from voful.compiled import kernel
 from voful.typing import FloatArray
 
 REFACTORISE_EVERY = 512
+SIDE_BY_SIDE = 8  # rows that `means_and_widths` handles at once
 CANCELLED = 1e-12  # a pivot this small against its diagonal is made of rounding errors
 
 
@@ -229,14 +230,51 @@ def rank_one_inverse(inverse: FloatArray, x: FloatArray, direction: FloatArray) 
 def means_and_widths(
     X: FloatArray, center: FloatArray, whitener: FloatArray, radius: float
 ) -> tuple[FloatArray, FloatArray]:
-    """<x, c> and beta |x|_{M^-1} for the rows of X: the interval is their difference and sum."""
+    """<x, c> and beta |x|_{M^-1} for the rows of X: the interval is their difference and sum.
+
+    Side by side, so that the processor works on several rows at once; each row's sums have the
+    order of `dot` and `whiten`, and the same bits alone and among others.
+    """
     n, d = X.shape
-    means, widths, whitened = np.empty(n), np.empty(n), np.empty(d)
-    for i in range(n):
-        x = X[i]
-        means[i] = dot(x, center)
-        widths[i] = radius * math.sqrt(whiten(whitener, x, whitened))
+    means, widths = np.empty(n), np.empty(n)
+    columns, line = np.zeros((d, SIDE_BY_SIDE)), np.empty(SIDE_BY_SIDE)
+    squares = np.empty(SIDE_BY_SIDE)
+    for start in range(0, n, SIDE_BY_SIDE):
+        m = min(SIDE_BY_SIDE, n - start)
+        for k in range(m):
+            for j in range(d):
+                columns[j, k] = X[start + k, j]
+        _weighted_columns(columns, center, d, line)
+        for k in range(m):
+            means[start + k] = line[k]
+        squares[:] = 0.0
+        for i in range(d):  # entry i of W x for all x, then the sum of its squares
+            _weighted_columns(columns, whitener[:, i], i + 1, line)
+            for k in range(SIDE_BY_SIDE):
+                squares[k] += line[k] * line[k]
+        for k in range(m):
+            widths[start + k] = radius * math.sqrt(squares[k])
     return means, widths
+
+
+@kernel
+def _weighted_columns(columns: FloatArray, weights: FloatArray, n: int, line: FloatArray) -> None:
+    """line[k] = sum_{j<n} weights[j] columns[j, k], summed in the order of j."""
+    w0 = weights[0]
+    for k in range(SIDE_BY_SIDE):
+        line[k] = w0 * columns[0, k]
+    j = 1
+    while j + 4 <= n:
+        w0, w1, w2, w3 = weights[j], weights[j + 1], weights[j + 2], weights[j + 3]
+        c0, c1, c2, c3 = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
+        for k in range(SIDE_BY_SIDE):
+            line[k] = (((line[k] + w0 * c0[k]) + w1 * c1[k]) + w2 * c2[k]) + w3 * c3[k]
+        j += 4
+    while j < n:
+        w0, c0 = weights[j], columns[j]
+        for k in range(SIDE_BY_SIDE):
+            line[k] += w0 * c0[k]
+        j += 1
 
 
 @kernel

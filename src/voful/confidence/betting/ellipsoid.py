@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from voful.confidence.base import BaseConfidenceSet
-from voful.confidence.betting.extent import ends, holds, optimistic_ends
-from voful.confidence.betting.plugin import leader
+from voful.confidence.betting.extent import current_center, ends, holds
 from voful.confidence.betting.round import play_round, play_rounds
 from voful.confidence.betting.state import (
     BETS,
@@ -25,7 +24,7 @@ from voful.confidence.betting.state import (
     open_state,
 )
 from voful.persistence import Arrays
-from voful.typing import BoolArray, FloatArray, IntArray
+from voful.typing import FloatArray, IntArray
 from voful.validation import TOLERANCE, ObservationSpace, boolean, choice, fail
 
 FIRST_CAPACITY = 64
@@ -115,12 +114,13 @@ class BettingEllipsoid(BaseConfidenceSet):
     @property
     def rad(self) -> FloatArray:
         """Squared radius of each ellipsoid in its own norm, shape (n_ellipsoids,)."""
-        return self.views().Theta.scalars[:, RAD].copy()
+        rad: FloatArray = self.views().Theta.scalars[:, RAD].copy()
+        return rad
 
     @property
     def is_empty(self) -> bool:
         """Whether one of the ellipsoids has lost all its points."""
-        return not bool((self.rad >= 0.0).all())
+        return bool(current_center(*self._everything())[0])
 
     @property
     def center(self) -> FloatArray:
@@ -128,25 +128,18 @@ class BettingEllipsoid(BaseConfidenceSet):
 
         The latter goes on learning, while the bets have stopped.
         """
-        state = self.views()
-        if (state.Theta.scalars[:, RAD] >= 0.0).all():
-            return state.Theta.center[0].copy()
-        return state.plugin.theta[leader(state.plugin)].copy()
-
-    def optimistic_ends(self, arms: FloatArray, mask: BoolArray) -> tuple[FloatArray, FloatArray]:
-        """Upper ends and half-widths of checked arms, exact where they can decide a choice."""
-        return optimistic_ends(*self._everything(), self.width_scale, arms, mask)
+        return current_center(*self._everything())[1]
 
     def _contains(self, theta: FloatArray) -> bool:
         if math.hypot(*(theta - self.theta_center)) > self.theta_norm * (1.0 + TOLERANCE):
             return False
-        return bool(holds(*self._everything(), self.width_scale, theta, TOLERANCE))
+        return bool(holds(*self.compiled_arguments(), theta, TOLERANCE))
 
     def _support(self, X: FloatArray) -> FloatArray:
         return self._interval(X)[1]
 
     def _interval(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return ends(*self._everything(), self.width_scale, X)
+        return ends(*self.compiled_arguments(), X)
 
     def _observe(self, x: FloatArray, reward: float) -> None:
         self._reserve(1)
@@ -155,6 +148,12 @@ class BettingEllipsoid(BaseConfidenceSet):
     def _observe_many(self, X: FloatArray, rewards: FloatArray) -> None:
         self._reserve(len(rewards))
         play_rounds(*self._everything(), X, rewards)
+
+    def compiled_arguments(
+        self,
+    ) -> tuple[int, FloatArray, FloatArray, IntArray, FloatArray, float]:
+        """What the compiled questions in `extent` take first."""
+        return *self._everything(), self.width_scale
 
     def _everything(self) -> tuple[int, FloatArray, FloatArray, IntArray, FloatArray]:
         return self._bets, self._constants, self.memory, self.count, self.history

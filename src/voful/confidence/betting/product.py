@@ -46,40 +46,17 @@ def curvature_on_grid(S: float, r: float, t0: float, t1: float) -> float:
 
 
 @kernel
-def slope(
-    a: float,
-    lo: float,
-    up: float,
-    y_low: float,
-    y_high: float,
-    half: float,
-    s2: float,
-    price: float,
-    dimension: float,
-) -> float:
-    """H2 step 3: S minimises [price + dimension s^2 s2 / (4 abar)] / abar.
+def slope_cost(s: float, t0: float, t1: float, s2: float, price: float, dimension: float) -> float:
+    """H2 step 3: [price + dimension s^2 s2 / (4 abar)] / abar; inf where abar <= 0.
 
     price = L + lambda rho^2 and dimension = logdet(I + A/lambda) + d; abar(s) is the curvature
-    that s is expected to earn. The search goes down from the cap and stops after two misses.
+    that s is expected to earn.
     """
-    top = largest_slope(a, lo, up, y_low, y_high, half)
     sigma = math.sqrt(s2)
-    best, misses = math.inf, 0
-    S = top * 2.0 ** (-0.5 * (N_SLOPES - 1))
-    s = top
-    for _ in range(N_SLOPES):
-        abar = 0.5 * curvature_on_grid(s, sigma, a - up, a - lo)
-        abar += 0.5 * curvature_on_grid(s, -sigma, a - up, a - lo)
-        if abar > 0.0:
-            value = (price + dimension * s * s * s2 / (4.0 * abar)) / abar
-            if value < best:
-                best, S, misses = value, s, 0
-            else:
-                misses += 1
-                if misses == 2:
-                    break
-        s *= math.sqrt(0.5)
-    return S
+    abar = 0.5 * (curvature_on_grid(s, sigma, t0, t1) + curvature_on_grid(s, -sigma, t0, t1))
+    if not abar > 0.0:
+        return math.inf
+    return (price + dimension * s * s * s2 / (4.0 * abar)) / abar
 
 
 @kernel

@@ -85,14 +85,21 @@ def add_row(
 
 @kernel
 def grow(whitener: FloatArray, scalars: FloatArray, whitened: FloatArray, c2: float) -> None:
-    """The whitener and logdet after A += c2 x x', given W x; 1 + c2 |W x|^2 > 0 by the guard."""
-    scalars[LOG_DET] += math.log1p(c2 * dot(whitened, whitened))
+    """The whitener and logdet after A += c2 x x', given W x; 1 + c2 |W x|^2 > 0 by the guard.
+
+    The trace stays an upper bound: a positive c2 shrinks it, a negative one stretches it at most by
+    1 / (1 + c2 |W x|^2).
+    """
+    growth = c2 * dot(whitened, whitened)
+    scalars[LOG_DET] += math.log1p(growth)
+    if growth < 0.0:
+        scalars[TRACE] /= 1.0 + growth
     update_whitener(whitener, whitened, c2)
 
 
 @kernel
 def settle(rules: Rules, Theta: Ellipsoids, e: int, u: FloatArray, v: FloatArray) -> None:
-    """Centre, rad and trace from whitener, b and kappa."""
+    """Centre and rad from whitener, b and kappa."""
     d = u.shape[0]
     b, origin, whitener = Theta.b[e], Theta.origin[e], Theta.whitener[e]
     lam = Theta.scalars[e, LAMBDA]
@@ -107,15 +114,6 @@ def settle(rules: Rules, Theta: Ellipsoids, e: int, u: FloatArray, v: FloatArray
         Theta.center[e, i] = origin[i] + u[i]
     left = (rules.log_inverse_delta - Theta.kappa[e, 0]) - Theta.kappa[e, 1]
     Theta.scalars[e, RAD] = left - lam * (squared - rules.rho * rules.rho) + length
-    for i in range(d):  # v = column sums of squares: independent sums
-        v[i] = whitener[0, i] * whitener[0, i]
-    for j in range(1, d):
-        for i in range(j, d):
-            v[i] += whitener[j, i] * whitener[j, i]
-    trace = 0.0
-    for i in range(d):
-        trace += v[i]
-    Theta.scalars[e, TRACE] = trace
 
 
 @kernel
@@ -139,7 +137,7 @@ def move_origin(Theta: Ellipsoids, e: int, u: FloatArray, v: FloatArray) -> None
 @kernel
 def score(Theta: Ellipsoids, e: int, plays: FloatArray, work: FloatArray) -> float:
     """H2 step 7: rad times the sum of x'(A + lambda I)^-1 x over the latest plays."""
-    rad = Theta.scalars[e, RAD]
+    rad: float = Theta.scalars[e, RAD]
     if not rad > 0.0:
         return math.inf
     total = 0.0
@@ -170,6 +168,7 @@ def factorise(
         return False
     Theta.scalars[e, LAMBDA] = lam
     Theta.scalars[e, LOG_DET] = log_det(Theta.whitener[e]) - d * math.log(lam)
+    Theta.scalars[e, TRACE] = np.sum(Theta.whitener[e] ** 2)
     settle(rules, Theta, e, u, v)
     return True
 
@@ -184,11 +183,7 @@ def choose_lambda(
     small eigenvalues of A + lambda I: the updated whitener still knows them).
     """
     best, choice = math.inf, -1
-    kept, lam, logdet = (
-        Theta.whitener[e].copy(),
-        Theta.scalars[e, LAMBDA],
-        Theta.scalars[e, LOG_DET],
-    )
+    whitener, scalars = Theta.whitener[e].copy(), Theta.scalars[e].copy()
     for i in range(rules.lambdas.shape[0]):
         if factorise(rules, Theta, e, rules.lambdas[i], u, v):
             value = score(Theta, e, plays, v)
@@ -196,8 +191,7 @@ def choose_lambda(
                 best, choice = value, i
     if choice >= 0:
         return factorise(rules, Theta, e, rules.lambdas[choice], u, v)
-    Theta.whitener[e] = kept
-    Theta.scalars[e, LAMBDA], Theta.scalars[e, LOG_DET] = lam, logdet
+    Theta.whitener[e], Theta.scalars[e] = whitener, scalars
     settle(rules, Theta, e, u, v)
     return False
 
@@ -206,8 +200,9 @@ def choose_lambda(
 def distance(Theta: Ellipsoids, e: int, theta: FloatArray) -> float:
     """|theta - center|^2_{A + lambda I}: theta is in the ellipsoid where it is at most rad."""
     u = theta - Theta.center[e]
+    lam: float = Theta.scalars[e, LAMBDA]
     low = quadratic_form(Theta.A[e, 1], u)
-    return quadratic_form(Theta.A[e, 0], u) + (low + Theta.scalars[e, LAMBDA] * dot(u, u))
+    return quadratic_form(Theta.A[e, 0], u) + (low + lam * dot(u, u))
 
 
 @kernel
@@ -216,4 +211,5 @@ def minorant_value(Theta: Ellipsoids, e: int, theta: FloatArray) -> float:
     u = theta - Theta.origin[e]
     value = quadratic_form(Theta.A[e, 0], u) + quadratic_form(Theta.A[e, 1], u)
     value -= 2.0 * (dot(Theta.b[e, 0], u) + dot(Theta.b[e, 1], u))
-    return value + (Theta.kappa[e, 0] + Theta.kappa[e, 1])
+    kappa: FloatArray = Theta.kappa[e]
+    return value + float(kappa[0] + kappa[1])

@@ -24,44 +24,38 @@ def margins(a: float, y_low: float, y_high: float) -> tuple[float, float]:
 
 
 @kernel
-def slope(
-    a: float,
-    lo: float,
-    up: float,
+def largest_slope(
+    a: float, lo: float, up: float, m_plus: float, m_minus: float, s2: float
+) -> float:
+    """H2b 3': where the search begins; the clip, not S, keeps the bet valid."""
+    reach = max((a - lo) * m_plus, (up - a) * m_minus)
+    return min(4.0 * CAP / reach, 4.0 / s2) if reach > 0.0 else 4.0 / s2
+
+
+@kernel
+def slope_cost(
+    s: float,
+    t0: float,
+    t1: float,
     m_plus: float,
     m_minus: float,
     s2: float,
     largest_r: float,
     growth: float,
 ) -> float:
-    """H2b 3': S maximises E_r[mean alpha over the interval and its half] - growth s2 S^2 / 4.
+    """H2b 3': growth s2 s^2 / 4 - E_r[mean alpha over the interval and its half].
 
     r takes three values: 0, and rare ones as far out as the largest residual seen lately;
-    growth = 3 d / rad. The search goes down and stops after two misses.
+    growth = 3 d / rad.
     """
     sigma = math.sqrt(s2)
     p = max(2.0, largest_r / sigma)
     r_up, r_down = min(p * sigma, 0.999 * m_minus), -min(p * sigma, 0.999 * m_plus)
     tail = 0.5 / (p * p)
-    t0, t1 = a - up, a - lo
-    reach = max((a - lo) * m_plus, (up - a) * m_minus)
-    s = 4.0 / s2
-    if reach > 0.0:
-        s = min(4.0 * CAP / reach, s)
-    best, S, misses = -math.inf, s, 0
-    for _ in range(N_SLOPES):
-        value = -0.25 * growth * s2 * s * s
-        value += tail * _mean_alpha(s, r_up, t0, t1, m_plus, m_minus)
-        value += tail * _mean_alpha(s, r_down, t0, t1, m_plus, m_minus)
-        value += (1.0 - 2.0 * tail) * _mean_alpha(s, 0.0, t0, t1, m_plus, m_minus)
-        if value > best:
-            best, S, misses = value, s, 0
-        else:
-            misses += 1
-            if misses == 2:
-                break
-        s *= math.sqrt(0.5)
-    return S
+    value = 0.25 * growth * s2 * s * s
+    value -= tail * _mean_alpha(s, r_up, t0, t1, m_plus, m_minus)
+    value -= tail * _mean_alpha(s, r_down, t0, t1, m_plus, m_minus)
+    return value - (1.0 - 2.0 * tail) * _mean_alpha(s, 0.0, t0, t1, m_plus, m_minus)
 
 
 @kernel

@@ -32,7 +32,7 @@ from voful.confidence.betting.state import (
 @kernel
 def refresh(state: State) -> None:
     """Tighten every interval, rebuild every ellipsoid about its centre, keep what is thinner."""
-    n = state.count[N]
+    n = state.rounds[N]
     rules, Theta, scratch = state.rules, state.Theta, state.scratch
     u, v = scratch.u, scratch.v
     plays = state.recent[: min(n, N_RECENT)]
@@ -54,8 +54,8 @@ def refresh(state: State) -> None:
             settle(rules, Theta, e, u, v)
         move_origin(Theta, e, u, v)
         settle(rules, Theta, e, u, v)
-    state.count[SINCE_ORIGIN] = 0
-    state.count[NEXT_REFRESH] = max(n + 1, int(rules.refresh_ratio * n))
+    state.rounds[SINCE_ORIGIN] = 0
+    state.rounds[NEXT_REFRESH] = max(n + 1, int(rules.refresh_ratio * n))
 
 
 @kernel
@@ -63,7 +63,7 @@ def tighten(state: State) -> None:
     """Intersect every stored interval with the current one: on the event both hold <x, theta*>."""
     rules, Theta, scratch = state.rules, state.Theta, state.scratch
     d = scratch.u.shape[0]
-    for i in range(state.count[N]):
+    for i in range(state.rounds[N]):
         row = state.history[i]
         if row[d + LOW] <= row[d + HIGH]:
             lo, up = slab(rules, Theta, row[:d], scratch.whitened, scratch.spread)
@@ -84,7 +84,7 @@ def rebuild(state: State) -> None:
     for e in range(Theta.scalars.shape[0]):
         Theta.kappa[e, 0] = rules.price[e]
     minorants, cells = scratch.minorants, scratch.cells
-    for i in range(state.count[N]):
+    for i in range(state.rounds[N]):
         row = state.history[i]
         a, lo, up = row[d + PREDICTION], row[d + LOW], row[d + HIGH]
         if not lo <= up:

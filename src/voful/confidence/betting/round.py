@@ -54,6 +54,7 @@ def place_bet(state: State, x: FloatArray) -> None:
             a,
             lo,
             up,
+            state.places,
             bet[SLOPES:],
         )
 
@@ -87,7 +88,7 @@ def settle_bet(state: State, x: FloatArray, y: float) -> None:
 @kernel
 def take_reward(state: State, x: FloatArray, y: float) -> None:
     """Steps 4 to 7, for the bet that `place_bet` has placed."""
-    rules, scratch, bet, count = state.rules, state.scratch, state.bet, state.count
+    rules, scratch, bet, count = state.rules, state.scratch, state.bet, state.rounds
     d, n = x.shape[0], count[N]
     discount = 2.0 / (n + 3.0)
     bet[REWARD] = y

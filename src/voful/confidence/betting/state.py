@@ -30,7 +30,7 @@ N_RECENT: Final = 50  # H2 step 7: plays that judge a set
 LAMBDA, RAD, LOG_DET, TRACE = range(4)
 # State.residuals
 VARIANCE, LARGEST = range(2)
-# State.count
+# State.rounds
 N, SINCE_ORIGIN, NEXT_REFRESH = range(3)
 # columns of State.history after the arm, and of State.bet from LOW on
 REWARD, PREDICTION, LOW, HIGH, SLOPES = range(5)
@@ -66,7 +66,7 @@ class Ellipsoids(NamedTuple):
     origin: FloatArray  # (E, d)
     center: FloatArray  # (E, d)
     whitener: FloatArray  # (E, d, d), of A + lambda I
-    scalars: FloatArray  # (E, 4): lambda, rad, logdet(I + A/lambda), trace of (A + lambda I)^-1
+    scalars: FloatArray  # (E, 4): lambda, rad, logdet(I + A/lambda), bound on tr (A+lambda I)^-1
 
 
 class Plugin(NamedTuple):
@@ -97,7 +97,8 @@ class State(NamedTuple):
     residuals: FloatArray  # discounted mean square and largest size
     recent: FloatArray  # (50, d): the latest plays
     bet: FloatArray  # unused, a, lo, up, S_1..S_J of the latest round
-    count: IntArray
+    places: FloatArray  # (J,): of the latest slopes on their grids
+    rounds: IntArray  # how many, since the origin moved, when to refresh
     history: FloatArray  # rows x, y, a, lo, up, S_1..S_J; empty in the streaming form
     scratch: Scratch
 
@@ -119,7 +120,7 @@ def memory_size(bets: int, d: int) -> int:
     """Length of the block for dimension d."""
     E, J, R = n_ellipsoids(bets), n_bets(bets), len(RIDGES)
     per_ellipsoid = 3 * d * d + 4 * d + 2 + 4
-    return E * per_ellipsoid + R * (d * d + d + 1) + 2 + N_RECENT * d + SLOPES + J
+    return E * per_ellipsoid + R * (d * d + d + 1) + 2 + N_RECENT * d + SLOPES + 2 * J
 
 
 @kernel
@@ -185,7 +186,8 @@ def open_state(
         plugin,
         memory[j3:j4],
         memory[j4:j5].reshape((N_RECENT, d)),
-        memory[j5:],
+        memory[j5 : j5 + SLOPES + J],
+        memory[j5 + SLOPES + J :],
         count,
         history,
         scratch,
@@ -246,4 +248,4 @@ def begin(state: State, feature_norm: float) -> None:
         for i in range(d):
             plugin.inverse[q, i, i] = 1.0 / (RIDGES[q] * feature_norm**2)
     state.residuals[VARIANCE] = 0.01 * rules.half**2
-    state.count[NEXT_REFRESH] = 2
+    state.rounds[NEXT_REFRESH] = 2
