@@ -10,7 +10,7 @@ import numpy as np
 
 from voful.confidence.base import BaseConfidenceSet
 from voful.confidence.betting.extent import current_center, ends, holds
-from voful.confidence.betting.round import play_round, play_rounds
+from voful.confidence.betting.round import play_round
 from voful.confidence.betting.state import (
     BETS,
     RAD,
@@ -147,7 +147,7 @@ class BettingEllipsoid(BaseConfidenceSet):
 
     def _observe_many(self, X: FloatArray, rewards: FloatArray) -> None:
         self._reserve(len(rewards))
-        play_rounds(*self._everything(), X, rewards)
+        super()._observe_many(X, rewards)
 
     def compiled_arguments(
         self,

@@ -129,20 +129,3 @@ def play_round(
     state = open_state(bets, constants, memory, count, history)
     place_bet(state, x)
     take_reward(state, x, y)
-
-
-@kernel
-def play_rounds(
-    bets: int,
-    constants: FloatArray,
-    memory: FloatArray,
-    count: IntArray,
-    history: FloatArray,
-    X: FloatArray,
-    y: FloatArray,
-) -> None:
-    """The rows of X, in their order."""
-    state = open_state(bets, constants, memory, count, history)
-    for i in range(X.shape[0]):
-        place_bet(state, X[i])
-        take_reward(state, X[i], y[i])

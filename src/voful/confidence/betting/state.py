@@ -20,7 +20,7 @@ PRODUCT: Final = 0
 RATIO: Final = 1
 MIXED: Final = 2
 
-LAMBDAS: Final = (0.3, 1.0, 3.0, 10.0)  # H2: Lambda, times (feature_norm / half)^2
+LAMBDAS: Final = (0.3, 1.0, 3.0, 10.0)  # H2: Lambda, over max(rho, half / feature_norm)^2
 RIDGES: Final = (0.01, 0.1, 1.0, 10.0)  # H2: plug-in ridges, times feature_norm^2
 PRIOR: Final = 1.0 / 3.0  # pi: weight of the product bet in the mixed wealth
 SHARES: Final = (1.0 / 3.0, 0.05, 0.8)  # p: the product bet's share, one ellipsoid for each
@@ -223,7 +223,8 @@ def fixed_numbers(
     half = 0.5 * (high - low)
     ratio = 0.0 if not refresh else 2.0 if bets == PRODUCT else 1.5  # H2 step 7, H2b
     shares, price = mixture(bets)
-    lambdas = np.array(LAMBDAS) * (feature_norm / half) ** 2
+    # lambda |theta|^2 has no unit; where the ball says less than the range, it costs no more.
+    lambdas = np.array(LAMBDAS) / max(rho, half / feature_norm) ** 2
     head = [math.log(1.0 / delta), low, high, half, rho, ratio]
     return np.concatenate([head, lambdas, theta0, shares.ravel(), price])
 
