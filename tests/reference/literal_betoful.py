@@ -46,24 +46,25 @@ class LiteralBetOFUL:
         self.errors = np.zeros(4)
 
     def solve(self) -> tuple[FloatArray, FloatArray, float]:
-        Ai = np.linalg.inv(self.A + self.lam * np.eye(self.d))
+        Ai = np.asarray(np.linalg.inv(self.A + self.lam * np.eye(self.d)), dtype=np.float64)
         cen = Ai @ self.b
         rad = self.L - self.kappa + self.lam * self.rho**2 + self.b @ cen
         return Ai, cen, float(rad)
 
     def estimate(self, ridge: float) -> FloatArray:
-        solution: FloatArray = np.linalg.solve(self.gram + ridge * np.eye(self.d), self.response)
-        return solution
+        gram = self.gram + ridge * np.eye(self.d)
+        return np.asarray(np.linalg.solve(gram, self.response), dtype=np.float64)
 
     def update(self, x: FloatArray, y: float, alpha: float | None = None) -> float:
         """One round; returns this round's exact alpha, and uses `alpha` where it is given."""
         # 1
         Ai, cen, rad = self.solve()
         w, ball = math.sqrt(rad * (x @ Ai @ x)), self.rho * float(np.linalg.norm(x))
-        lo = max(x @ cen - w, -ball, self.ylo)
-        up = min(x @ cen + w, ball, self.yhi)
+        middle = float(x @ cen)
+        lo, up = max(middle - w, -ball, self.ylo), min(middle + w, ball, self.yhi)
         # 2
-        a = min(max(x @ self.estimate(self.ridges[int(np.argmin(self.errors))]), lo), up)
+        leader = self.ridges[int(np.argmin(self.errors))]
+        a = min(max(float(x @ self.estimate(leader)), lo), up)
         # 3
         m1 = (a - lo) * (lo - self.ylo) if lo > (a + self.ylo) / 2 else ((a - self.ylo) / 2) ** 2
         m2 = (up - a) * (self.yhi - up) if up < (a + self.yhi) / 2 else ((self.yhi - a) / 2) ** 2

@@ -25,8 +25,8 @@ class LiteralLOSAN:
             w = min(1.0, 1 / math.sqrt(x @ np.linalg.solve(Sigma, x)))
             Sigma = Sigma + w * w * np.outer(x, x)
             b = b + w * w * y * x
-            D2 = w * w * (x @ np.linalg.solve(Sigma, x))
-            beta += D2 * 0.5 * w * w * (y - x @ theta_hat) ** 2
+            D2 = w * w * float(x @ np.linalg.solve(Sigma, x))
+            beta += D2 * 0.5 * w * w * float(y - x @ theta_hat) ** 2
         return Sigma, np.asarray(np.linalg.solve(Sigma, b)), float(beta)
 
     def select(self, arms: FloatArray) -> int:
