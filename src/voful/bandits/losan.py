@@ -43,6 +43,12 @@ def losan_update(
         beta[0] += growth / (1.0 + growth) * 0.5 * weight * residual * residual
 
 
+def losan_radius(Theta: RidgeEllipsoid) -> float:
+    """sqrt(2 beta): a function of the set, so that a copy of the set has its own."""
+    assert isinstance(Theta, LosanEllipsoid)
+    return math.sqrt(2.0 * float(Theta.beta[0]))
+
+
 class LosanEllipsoid(RidgeEllipsoid):
     """{theta : |theta - theta_hat|^2_Sigma / 2 <= beta} about a weighted ridge estimate.
 
@@ -65,7 +71,7 @@ class LosanEllipsoid(RidgeEllipsoid):
         super().__init__(
             space,
             ridge=(noise_scale / theta_norm) ** 2,
-            radius=lambda Theta: math.sqrt(2.0 * float(self.beta[0])),
+            radius=losan_radius,
             theta_norm=theta_norm,
             width_scale=width_scale,
         )

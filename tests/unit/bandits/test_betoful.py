@@ -71,7 +71,6 @@ def test_every_form_saves_and_continues(bet: str, refresh: bool, tmp_path: Path)
 
 def test_an_out_of_range_reward_changes_nothing() -> None:
     policy = BetOFUL(2, reward_range=(0.0, 1.0))
-    play_some(BetOFUL(2), 3)
     policy.update([1.0, 0.0], 0.5)
     before = policy.confidence_set.memory.copy()
     for bad in (-0.1, 1.1, math.nan):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any
 
@@ -33,6 +34,15 @@ def test_a_quiet_problem_gets_a_smaller_radius_than_a_loud_one() -> None:
     play_some(quiet, 300, noise=0.01)
     play_some(loud, 300, noise=0.5)
     assert quiet.confidence_set.radius < loud.confidence_set.radius
+
+
+def test_a_copy_has_its_own_radius() -> None:
+    policy = LOSAN(2)
+    clone = copy.deepcopy(policy)
+    before = policy.confidence_set.radius
+    clone.update([1.0, 0.0], 1.0)
+    assert policy.confidence_set.radius == before
+    assert clone.confidence_set.radius > before
 
 
 @pytest.mark.parametrize(
