@@ -19,7 +19,6 @@ from voful.compiled import kernel
 from voful.typing import FloatArray
 
 REFACTORISE_EVERY = 512
-SIDE_BY_SIDE = 8  # rows that `means_and_widths` handles at once
 CANCELLED = 1e-12  # a pivot this small against its diagonal is made of rounding errors
 
 
@@ -237,44 +236,56 @@ def means_and_widths(
     """
     n, d = X.shape
     means, widths = np.empty(n), np.empty(n)
-    columns, line = np.zeros((d, SIDE_BY_SIDE)), np.empty(SIDE_BY_SIDE)
-    squares = np.empty(SIDE_BY_SIDE)
-    for start in range(0, n, SIDE_BY_SIDE):
-        m = min(SIDE_BY_SIDE, n - start)
+    columns, sums, squares = np.zeros((d, 8)), np.empty(8), np.empty(8)
+    for start in range(0, n, 8):
+        m = min(8, n - start)
         for k in range(m):
             for j in range(d):
                 columns[j, k] = X[start + k, j]
-        _weighted_columns(columns, center, d, line)
+        _eight_rows(columns, center, whitener, sums, squares)
         for k in range(m):
-            means[start + k] = line[k]
-        squares[:] = 0.0
-        for i in range(d):  # entry i of W x for all x, then the sum of its squares
-            _weighted_columns(columns, whitener[:, i], i + 1, line)
-            for k in range(SIDE_BY_SIDE):
-                squares[k] += line[k] * line[k]
-        for k in range(m):
+            means[start + k] = sums[k]
             widths[start + k] = radius * math.sqrt(squares[k])
     return means, widths
 
 
 @kernel
-def _weighted_columns(columns: FloatArray, weights: FloatArray, n: int, line: FloatArray) -> None:
-    """line[k] = sum_{j<n} weights[j] columns[j, k], summed in the order of j."""
-    w0 = weights[0]
-    for k in range(SIDE_BY_SIDE):
-        line[k] = w0 * columns[0, k]
-    j = 1
-    while j + 4 <= n:
-        w0, w1, w2, w3 = weights[j], weights[j + 1], weights[j + 2], weights[j + 3]
-        c0, c1, c2, c3 = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
-        for k in range(SIDE_BY_SIDE):
-            line[k] = (((line[k] + w0 * c0[k]) + w1 * c1[k]) + w2 * c2[k]) + w3 * c3[k]
-        j += 4
-    while j < n:
-        w0, c0 = weights[j], columns[j]
-        for k in range(SIDE_BY_SIDE):
-            line[k] += w0 * c0[k]
-        j += 1
+def _eight_rows(
+    columns: FloatArray,
+    center: FloatArray,
+    whitener: FloatArray,
+    sums: FloatArray,
+    squares: FloatArray,
+) -> None:
+    """<x, c> and |W x|^2 for the eight columns x; one register a sum."""
+    d = columns.shape[0]
+    q0 = q1 = q2 = q3 = q4 = q5 = q6 = q7 = 0.0
+    for i in range(d + 1):  # entry i of W x; at i = d the mean
+        s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
+        for j in range(min(i + 1, d)):
+            w = whitener[j, i] if i < d else center[j]
+            s0 += w * columns[j, 0]
+            s1 += w * columns[j, 1]
+            s2 += w * columns[j, 2]
+            s3 += w * columns[j, 3]
+            s4 += w * columns[j, 4]
+            s5 += w * columns[j, 5]
+            s6 += w * columns[j, 6]
+            s7 += w * columns[j, 7]
+        if i < d:
+            q0 += s0 * s0
+            q1 += s1 * s1
+            q2 += s2 * s2
+            q3 += s3 * s3
+            q4 += s4 * s4
+            q5 += s5 * s5
+            q6 += s6 * s6
+            q7 += s7 * s7
+        else:
+            sums[0], sums[1], sums[2], sums[3] = s0, s1, s2, s3
+            sums[4], sums[5], sums[6], sums[7] = s4, s5, s6, s7
+    squares[0], squares[1], squares[2], squares[3] = q0, q1, q2, q3
+    squares[4], squares[5], squares[6], squares[7] = q4, q5, q6, q7
 
 
 @kernel
