@@ -1,6 +1,8 @@
 """voful: variance-aware linear bandits and reinforcement learning in linear mixture MDPs."""
 
 from voful import confidence, envs
+from voful.bandits.betoful import BetOFUL
+from voful.bandits.losan import LOSAN
 from voful.bandits.oful import OFUL
 from voful.bandits.voful import VOFUL, VOFUL2
 from voful.persistence import FileFormatError
@@ -9,9 +11,11 @@ from voful.registry import create, load
 __version__ = "0.1.0"
 
 __all__ = [
+    "LOSAN",
     "OFUL",
     "VOFUL",
     "VOFUL2",
+    "BetOFUL",
     "FileFormatError",
     "__version__",
     "confidence",

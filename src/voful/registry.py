@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from voful import persistence, validation
+from voful.bandits.betoful import BetOFUL
+from voful.bandits.losan import LOSAN
 from voful.bandits.oful import OFUL
 from voful.bandits.voful import VOFUL, VOFUL2
 from voful.persistence import FileFormatError, Persistent
@@ -59,6 +61,22 @@ class Entry:
 
 
 _ENTRIES = (
+    Entry(
+        id="betoful",
+        cls=BetOFUL,
+        kind="bandit",
+        paper="this library",
+        guarantee="coverage proved; measured: adapts to unknown variances",
+        cost="A d^2",
+    ),
+    Entry(
+        id="losan",
+        cls=LOSAN,
+        kind="bandit",
+        paper="Jun, Kim 2024",
+        guarantee="sigma d sqrt(K) + R sqrt(d K)",
+        cost="A d^2",
+    ),
     Entry(
         id="oful",
         cls=OFUL,

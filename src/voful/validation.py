@@ -141,6 +141,15 @@ def reward_range(value: object) -> tuple[float, float]:
     return low, high
 
 
+def noise_scale(value: object, bounds: tuple[float, float] | None) -> float:
+    """A number > 0; None: half the reward range (Hoeffding's lemma)."""
+    if value is not None:
+        return positive_float("noise_scale", value)
+    if bounds is None:
+        raise fail("noise_scale", None, "a number > 0 where reward_range is None")
+    return 0.5 * (bounds[1] - bounds[0])
+
+
 def seed(value: object) -> np.random.SeedSequence:
     """A whole number >= 0 or a SeedSequence."""
     if isinstance(value, np.random.SeedSequence):

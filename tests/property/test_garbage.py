@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-import math
+import inspect
 from typing import Any
 
 import numpy as np
@@ -109,24 +109,27 @@ def test_sets(id: str, value: Any) -> None:
             assert "got" in str(error), error
 
 
+@pytest.mark.parametrize("cls", [voful.BetOFUL, voful.LOSAN, voful.OFUL])
 @given(
     arguments=st.dictionaries(
         st.sampled_from(
             ["dim", "failure_prob", "reward_range", "noise_scale", "theta_norm", "feature_norm",
-             "ridge", "det_growth", "width_scale", "seed"]
+             "theta_center", "bet", "refresh", "ridge", "det_growth", "width_scale", "seed"]
         ),
         garbage,
         max_size=3,
     )
 )  # fmt: skip
-def test_constructors(arguments: dict[str, Any]) -> None:
+def test_constructors(cls: Any, arguments: dict[str, Any]) -> None:
+    accepted = inspect.signature(cls).parameters
+    arguments = {name: value for name, value in arguments.items() if name in accepted}
     arguments.setdefault("dim", 2)
     if isinstance(arguments["dim"], (int, np.integer)) and arguments["dim"] > 50:
         arguments["dim"] = 2
     try:
-        policy = voful.OFUL(**arguments)
+        policy = cls(**arguments)
     except (ValueError, TypeError) as error:
         assert any(name in str(error) for name in arguments), error
     else:
-        assert math.isfinite(policy.confidence_set.radius)
+        assert np.isfinite(policy.confidence_set.support(np.eye(policy.dim))).all()
         assert policy.select(np.zeros((1, policy.dim))) == 0

@@ -19,9 +19,10 @@ IDS = [
     if make_policy(entry.id).confidence_set is not None
 ]
 # Larger failure_prob, smaller set: true where the definition makes it so.
-NESTED = ["oful", "oful-rare"]
+# LOSAN's threshold is; BetOFUL's bets depend on failure_prob.
+NESTED = ["losan", "oful", "oful-rare"]
 # Turning the data turns the set: not so where test directions are fixed in advance.
-ROTATION_INVARIANT = ["oful", "oful-rare"]
+ROTATION_INVARIANT = ["betoful", "losan", "oful", "oful-rare"]
 
 seeds = st.integers(0, 10_000)
 dims = st.integers(1, 4)

@@ -89,7 +89,7 @@ class OFUL(OptimisticPolicy):
         )
         super().__init__(space, seed=seed)
         self.failure_prob = validation.probability("failure_prob", failure_prob)
-        self.noise_scale = _noise_scale(noise_scale, bounds)
+        self.noise_scale = validation.noise_scale(noise_scale, bounds)
         self.theta_norm = validation.positive_float("theta_norm", theta_norm)
         self.ridge = validation.positive_float("ridge", ridge)
         check_conditioning(space.feature_norm, self.ridge)
@@ -129,11 +129,3 @@ class OFUL(OptimisticPolicy):
         return most_optimistic_in_ellipsoid(
             arms, mask, self._chosen_center, self._chosen_whitener, self._chosen[1]
         )
-
-
-def _noise_scale(noise_scale: float | None, bounds: tuple[float, float] | None) -> float:
-    if noise_scale is not None:
-        return validation.positive_float("noise_scale", noise_scale)
-    if bounds is None:
-        raise validation.fail("noise_scale", None, "a number > 0 where reward_range is None")
-    return 0.5 * (bounds[1] - bounds[0])

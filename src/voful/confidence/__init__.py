@@ -1,6 +1,7 @@
 """Confidence sets: each is an object with `contains`, `support` and `interval`."""
 
+from voful.confidence.betting import BettingEllipsoid
 from voful.confidence.ellipsoid import Ellipsoid, RidgeEllipsoid
 from voful.confidence.peeled import PeeledSet
 
-__all__ = ["Ellipsoid", "PeeledSet", "RidgeEllipsoid"]
+__all__ = ["BettingEllipsoid", "Ellipsoid", "PeeledSet", "RidgeEllipsoid"]

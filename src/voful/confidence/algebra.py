@@ -65,11 +65,23 @@ def whiten(whitener: FloatArray, x: FloatArray, out: FloatArray) -> float:
 @kernel
 def unwhiten(whitener: FloatArray, p: FloatArray, out: FloatArray) -> None:
     """out = W' p, so that unwhitening a whitened x gives M^-1 x."""
-    for j in range(p.shape[0]):
-        total = 0.0
-        for i in range(j, p.shape[0]):
-            total += whitener[j, i] * p[i]
-        out[j] = total
+    d = p.shape[0]
+    j = 0
+    while j + 4 <= d:  # four independent sums at a time; left of the diagonal stand zeros
+        t0 = t1 = t2 = t3 = 0.0
+        for i in range(j, d):
+            t0 += whitener[j, i] * p[i]
+            t1 += whitener[j + 1, i] * p[i]
+            t2 += whitener[j + 2, i] * p[i]
+            t3 += whitener[j + 3, i] * p[i]
+        out[j], out[j + 1], out[j + 2], out[j + 3] = t0, t1, t2, t3
+        j += 4
+    while j < d:
+        t0 = 0.0
+        for i in range(j, d):
+            t0 += whitener[j, i] * p[i]
+        out[j] = t0
+        j += 1
 
 
 @kernel
@@ -121,34 +133,95 @@ def log_det(whitener: FloatArray) -> float:
 
 
 @kernel
+def update_whitener(whitener: FloatArray, whitened: FloatArray, weight: float) -> None:
+    """The whitener of M + w x x', given p = W x.
+
+    M + w x x' = L (I + w p p') L', and I + w p p' = C C' with t_i = 1 + w sum_{k<=i} p_k^2,
+    C_ii = sqrt(t_i / t_{i-1}), C_ij = w p_i p_j / sqrt(t_j t_{j-1}) for i > j: so W <- C^-1 W, by
+    forward substitution in O(1) an entry (Gill, Golub, Murray, Saunders 1974).
+
+    Rows are independent recurrences: four at a time keep the processor busy (what stands left of
+    the diagonal is 0 and stays so).
+    """
+    d = whitened.shape[0]
+    factors = np.empty((3, d))
+    before = 1.0
+    for i in range(d):
+        after = before + weight * whitened[i] * whitened[i]
+        factors[0, i] = math.sqrt(before / after)
+        factors[1, i] = whitened[i] / math.sqrt(before * after)
+        factors[2, i] = weight * whitened[i]
+        before = after
+    j = 0
+    while j + 4 <= d:
+        c0 = c1 = c2 = c3 = 0.0
+        for i in range(j, d):
+            diagonal, carry, scale = factors[0, i], factors[1, i], factors[2, i]
+            e0 = (whitener[j, i] - scale * c0) * diagonal
+            e1 = (whitener[j + 1, i] - scale * c1) * diagonal
+            e2 = (whitener[j + 2, i] - scale * c2) * diagonal
+            e3 = (whitener[j + 3, i] - scale * c3) * diagonal
+            c0 += carry * e0
+            c1 += carry * e1
+            c2 += carry * e2
+            c3 += carry * e3
+            whitener[j, i] = e0
+            whitener[j + 1, i] = e1
+            whitener[j + 2, i] = e2
+            whitener[j + 3, i] = e3
+        j += 4
+    while j < d:
+        c0 = 0.0
+        for i in range(j, d):
+            e0 = (whitener[j, i] - factors[2, i] * c0) * factors[0, i]
+            c0 += factors[1, i] * e0
+            whitener[j, i] = e0
+        j += 1
+
+
+@kernel
 def rank_one(
     precision: FloatArray, whitener: FloatArray, x: FloatArray, weight: float, whitened: FloatArray
 ) -> float:
     """M <- M + w x x' and its whitener; returns w x'M^-1 x and leaves p = W x (both before).
 
-    M + w x x' = L (I + w p p') L', and I + w p p' = C C' with t_i = 1 + w sum_{k<=i} p_k^2,
-    C_ii = sqrt(t_i / t_{i-1}), C_ij = w p_i p_j / sqrt(t_j t_{j-1}) for i > j: so W <- C^-1 W, by
-    forward substitution in O(1) an entry (Gill, Golub, Murray, Saunders 1974). A negative weight
-    needs 1 + w x'M^-1 x > 0.
+    A negative weight needs 1 + w x'M^-1 x > 0.
+    """
+    growth = weight * whiten(whitener, x, whitened)
+    update_whitener(whitener, whitened, weight)
+    for j in range(x.shape[0]):
+        scale = weight * x[j]
+        for i in range(x.shape[0]):
+            precision[j, i] += scale * x[i]
+    return growth
+
+
+@kernel
+def symmetric_times(symmetric: FloatArray, x: FloatArray, out: FloatArray) -> None:
+    """out = A x for symmetric A."""
+    d = x.shape[0]
+    for i in range(d):
+        out[i] = x[0] * symmetric[0, i]
+    for j in range(1, d):
+        scale = x[j]
+        for i in range(d):
+            out[i] += scale * symmetric[j, i]
+
+
+@kernel
+def rank_one_inverse(inverse: FloatArray, x: FloatArray, direction: FloatArray) -> float:
+    """M^-1 <- (M + x x')^-1 by Sherman and Morrison, given direction = M^-1 x; returns x'M^-1 x.
+
+    Cheaper than a whitener and less accurate (see the decisions page): for estimates only, never
+    for a width.
     """
     d = x.shape[0]
-    growth = weight * whiten(whitener, x, whitened)
-    diagonal, carry = np.empty(d), np.empty(d)
-    before = 1.0
-    for i in range(d):
-        after = before + weight * whitened[i] * whitened[i]
-        diagonal[i] = math.sqrt(before / after)
-        carry[i] = whitened[i] / math.sqrt(before * after)
-        before = after
+    growth = dot(x, direction)
+    scale = 1.0 / (1.0 + growth)
     for j in range(d):
-        carried = 0.0
-        for i in range(j, d):
-            entry = (whitener[j, i] - weight * whitened[i] * carried) * diagonal[i]
-            carried += carry[i] * entry
-            whitener[j, i] = entry
-        scale = weight * x[j]
+        row = scale * direction[j]
         for i in range(d):
-            precision[j, i] += scale * x[i]
+            inverse[j, i] -= row * direction[i]
     return growth
 
 
@@ -156,14 +229,63 @@ def rank_one(
 def means_and_widths(
     X: FloatArray, center: FloatArray, whitener: FloatArray, radius: float
 ) -> tuple[FloatArray, FloatArray]:
-    """<x, c> and beta |x|_{M^-1} for the rows of X: the interval is their difference and sum."""
+    """<x, c> and beta |x|_{M^-1} for the rows of X: the interval is their difference and sum.
+
+    Side by side, so that the processor works on several rows at once; each row's sums have the
+    order of `dot` and `whiten`, and the same bits alone and among others.
+    """
     n, d = X.shape
-    means, widths, whitened = np.empty(n), np.empty(n), np.empty(d)
-    for i in range(n):
-        x = X[i]
-        means[i] = dot(x, center)
-        widths[i] = radius * math.sqrt(whiten(whitener, x, whitened))
+    means, widths = np.empty(n), np.empty(n)
+    columns, sums, squares = np.zeros((d, 8)), np.empty(8), np.empty(8)
+    for start in range(0, n, 8):
+        m = min(8, n - start)
+        for k in range(m):
+            for j in range(d):
+                columns[j, k] = X[start + k, j]
+        _eight_rows(columns, center, whitener, sums, squares)
+        for k in range(m):
+            means[start + k] = sums[k]
+            widths[start + k] = radius * math.sqrt(squares[k])
     return means, widths
+
+
+@kernel
+def _eight_rows(
+    columns: FloatArray,
+    center: FloatArray,
+    whitener: FloatArray,
+    sums: FloatArray,
+    squares: FloatArray,
+) -> None:
+    """<x, c> and |W x|^2 for the eight columns x; one register a sum."""
+    d = columns.shape[0]
+    q0 = q1 = q2 = q3 = q4 = q5 = q6 = q7 = 0.0
+    for i in range(d + 1):  # entry i of W x; at i = d the mean
+        s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
+        for j in range(min(i + 1, d)):
+            w = whitener[j, i] if i < d else center[j]
+            s0 += w * columns[j, 0]
+            s1 += w * columns[j, 1]
+            s2 += w * columns[j, 2]
+            s3 += w * columns[j, 3]
+            s4 += w * columns[j, 4]
+            s5 += w * columns[j, 5]
+            s6 += w * columns[j, 6]
+            s7 += w * columns[j, 7]
+        if i < d:
+            q0 += s0 * s0
+            q1 += s1 * s1
+            q2 += s2 * s2
+            q3 += s3 * s3
+            q4 += s4 * s4
+            q5 += s5 * s5
+            q6 += s6 * s6
+            q7 += s7 * s7
+        else:
+            sums[0], sums[1], sums[2], sums[3] = s0, s1, s2, s3
+            sums[4], sums[5], sums[6], sums[7] = s4, s5, s6, s7
+    squares[0], squares[1], squares[2], squares[3] = q0, q1, q2, q3
+    squares[4], squares[5], squares[6], squares[7] = q4, q5, q6, q7
 
 
 @kernel

@@ -47,12 +47,12 @@ class BaseConfidenceSet(Stateful, ABC):
     def contains(self, theta: npt.ArrayLike) -> bool:
         """Whether theta is a member (non-strict, 1e-9 relative slack)."""
         theta = validation.vector("theta", theta, self.dim)
-        return not self._warn_if_empty() and self._contains(theta)
+        return not self.warn_if_empty() and self._contains(theta)
 
     def support(self, X: npt.ArrayLike) -> FloatArray:
         """sup of <x, theta> over the set (or an upper bound of it) for the rows x of X."""
         rows = validation.matrix("X", X, self.dim)
-        return self._means(rows) if self._warn_if_empty() else self._support(rows)
+        return self._means(rows) if self.warn_if_empty() else self._support(rows)
 
     def interval(self, X: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
         """(lower, upper) = (-support(-X), support(X))."""
@@ -60,7 +60,7 @@ class BaseConfidenceSet(Stateful, ABC):
 
     def checked_interval(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """`interval` for rows that were checked already."""
-        if self._warn_if_empty():
+        if self.warn_if_empty():
             mean = self._means(X)
             return mean, mean.copy()
         return self._interval(X)
@@ -100,7 +100,8 @@ class BaseConfidenceSet(Stateful, ABC):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} in R^{self.dim} after {self.n_observations} observations>"
 
-    def _warn_if_empty(self) -> bool:
+    def warn_if_empty(self) -> bool:
+        """Whether the set is empty; the first time that it is, say so."""
         empty = self.is_empty
         if empty:
             self.warn_empty()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 
@@ -123,7 +124,7 @@ class Ellipsoid(BaseConfidenceSet):
     def usable_radius(self) -> float:
         """`radius`, or 0 (and a warning, once) where the set is empty: then means decide."""
         radius = self.radius
-        return radius if radius >= 0.0 or not self._warn_if_empty() else 0.0
+        return radius if radius >= 0.0 or not self.warn_if_empty() else 0.0
 
     def _contains(self, theta: FloatArray) -> bool:
         offset = math.hypot(*(theta - self.theta_center))
@@ -160,7 +161,7 @@ class RidgeEllipsoid(Ellipsoid):
         Multiplies the radius (1 = the theory).
     """
 
-    _arrays = ("precision", "whitener", "response", "_center", "tally")
+    _arrays: ClassVar[tuple[str, ...]] = ("precision", "whitener", "response", "_center", "tally")
 
     def __init__(
         self,

@@ -374,7 +374,7 @@ class PeeledSet(BaseConfidenceSet):
         """Whether theta is a member (non-strict, 1e-9 relative slack)."""
         inside = self._contains(validation.vector("theta", theta, self.dim))
         if not inside:  # a member is proof enough that the set is not empty
-            self._warn_if_empty()
+            self.warn_if_empty()
         return inside
 
     @overload

@@ -1,0 +1,144 @@
+"""Acceptance tables of BetOFUL: regret relative to OFUL, and CPU time a round.
+
+python benchmarks/betoful.py regret [--cells d5,d20,d5-changing,d5-long] [--seeds 20]
+python benchmarks/betoful.py cost [--rounds 100000]
+
+Targets are those that the prototype was accepted with; a figure above its target is marked.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from statistics import median
+from time import process_time
+from typing import Any
+
+import numba
+import numpy as np
+
+from voful import LOSAN, OFUL, BetOFUL
+from voful.confidence.betting.extent import optimistic_ends
+from voful.confidence.betting.round import place_bet, take_reward
+from voful.envs import linear_bandit
+from voful.experiments.bench import lean_numpy_oful, public_api
+from voful.experiments.loop import play
+from voful.validation import NO_MASK
+
+FIRST_SEED = 7000
+CONTENDERS: dict[str, Callable[[int], Any]] = {
+    "OFUL": OFUL,
+    "LOSAN": LOSAN,
+    "product": lambda dim: BetOFUL(dim, bet="product"),
+    "ratio": lambda dim: BetOFUL(dim, bet="ratio"),
+    "mixed": BetOFUL,
+}
+NOISES: dict[str, dict[str, Any]] = {
+    "0": {"sigma": 0.0},
+    "0.1": {"sigma": 0.1},
+    "0.3": {"sigma": 0.3},
+    "0.5": {"sigma": 0.5},
+    "rare": {"noise": "rare_positive", "sigma": 0.1},
+    "hetero": {"sigma_low": 0.0, "sigma_high": 0.3},
+}
+CELLS: dict[str, tuple[dict[str, Any], int, tuple[float, ...]]] = {
+    "d5": ({"dim": 5}, 2_000, (0.15, 0.18, 0.35, 0.52)),
+    "d20": ({"dim": 20}, 2_000, (0.23, 0.31, 0.68, 0.85)),
+    "d5-changing": ({"dim": 5, "redraw": True}, 2_000, (0.10, 0.145, 0.34, 0.51)),
+    "d5-long": ({"dim": 5}, 20_000, (0.05, 0.065, 0.165, 0.27)),
+}
+
+
+def mean_regret(make: Callable[[int], Any], problem: dict[str, Any], K: int, seeds: int) -> float:
+    finals = []
+    for run in range(seeds):
+        env = linear_bandit(n_arms=20, theta_norm=0.5, seed=FIRST_SEED + run, **problem)
+        *_, last = play(make(env.dim), env, K, record_at=[K], check_every=K)
+        finals.append(last.regret)
+    return float(np.mean(finals))
+
+
+def regret(cells: list[str], noises: list[str], names: list[str], seeds: int) -> None:
+    print("| cell | noise | OFUL | " + " | ".join(names) + " | target |")
+    print("|---" * (len(names) + 4) + "|")
+    for cell in cells:
+        problem, K, targets = CELLS[cell]
+        for n, noise in enumerate(NOISES):
+            if noise not in noises:
+                continue
+            setting = problem | NOISES[noise]
+            base = mean_regret(OFUL, setting, K, seeds)
+            shares = [mean_regret(CONTENDERS[name], setting, K, seeds) / base for name in names]
+            target = targets[n] if n < len(targets) else None
+            missed = target is not None and "mixed" in names and shares[-1] > target
+            text = "" if target is None else f"{target:g}" + (" MISSED" if missed else "")
+            columns = " | ".join(f"{share:.3f}" for share in shares)
+            print(f"| {cell} | {noise} | {base:.1f} | {columns} | {text} |", flush=True)
+
+
+@numba.njit
+def compiled_rounds(state: Any, arms: Any, rewards: Any) -> None:
+    for t in range(rewards.shape[0]):
+        upper, _ = optimistic_ends(state, 1.0, arms, NO_MASK)
+        i = np.argmax(upper)
+        place_bet(state, arms[i])
+        take_reward(state, arms[i], rewards[t, i])
+
+
+def cost(rounds: int) -> None:
+    print("CPU microseconds a round, 20 fixed arms, sigma = 0.3")
+    print("| d | bet | compiled | last/first quarter | public API | lean NumPy OFUL | ratio |")
+    print("|---|---|---|---|---|---|---|")
+    for dim in (5, 10, 20):
+        rng = np.random.default_rng(0)
+        arms = rng.standard_normal((20, dim))
+        arms /= np.linalg.norm(arms, axis=1, keepdims=True)
+        means = 0.5 * arms @ arms[0]
+        rewards = np.clip(means + 0.3 * rng.standard_normal((rounds, 20)), -1, 1)
+        for bet, refresh in (("product", True), ("ratio", True), ("mixed", True), ("mixed", False)):
+            runs = []
+            for length in (200, rounds, rounds, rounds):  # the first compiles
+                Theta = BetOFUL(dim, bet=bet, refresh=refresh).confidence_set
+                Theta._reserve(length)
+                state, quarters = Theta.views(), []
+                for part in np.array_split(rewards[:length], 4):
+                    started = process_time()
+                    compiled_rounds(state, arms, part)
+                    quarters.append((process_time() - started) / len(part) * 1e6)
+                runs.append(quarters)
+            chunks = np.median(runs[1:], axis=0)
+            flat = rewards[:20_000, 0].copy()
+            lean, api = [], []
+            for _ in range(3):
+                clock = lean_numpy_oful(arms, flat, [len(flat)]).clock
+                lean.append((clock[-1] - clock[0]) / len(flat) * 1e6)
+                policy = BetOFUL(dim, bet=bet, refresh=refresh)
+                clock = public_api(policy, arms, flat, [len(flat)]).clock
+                api.append((clock[-1] - clock[0]) / len(flat) * 1e6)
+            name = bet if refresh else bet + ", streaming"
+            ratio = median(a / b for a, b in zip(api, lean, strict=True))
+            print(
+                f"| {dim} | {name} | {np.mean(chunks):.1f} | {chunks[-1] / chunks[0]:.2f} "
+                f"| {median(api):.1f} | {median(lean):.1f} | {ratio:.2f} |",
+                flush=True,
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("table", choices=["regret", "cost"])
+    parser.add_argument("--cells", default=",".join(CELLS))
+    parser.add_argument("--noises", default=",".join(NOISES))
+    parser.add_argument("--contenders", default="LOSAN,product,ratio,mixed")
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=100_000)
+    args = parser.parse_args()
+    if args.table == "cost":
+        cost(args.rounds)
+    else:
+        names = args.contenders.split(",")
+        regret(args.cells.split(","), args.noises.split(","), names, args.seeds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+"""The betting ellipsoid as a confidence set."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from voful.confidence.base import BaseConfidenceSet
+from voful.confidence.betting.extent import current_center, ends, holds
+from voful.confidence.betting.round import play_round
+from voful.confidence.betting.state import (
+    BETS,
+    RAD,
+    SLOPES,
+    N,
+    State,
+    begin,
+    fixed_numbers,
+    memory_size,
+    n_bets,
+    open_state,
+)
+from voful.persistence import Arrays
+from voful.typing import FloatArray, IntArray
+from voful.validation import TOLERANCE, ObservationSpace, boolean, choice, fail
+
+FIRST_CAPACITY = 64
+
+
+class BettingEllipsoid(BaseConfidenceSet):
+    """Ellipsoids on which no bet against the truth would have won 1/failure_prob.
+
+    Each round, before the reward, a bet is placed against every parameter: its wealth is a
+    nonnegative martingale at theta*, so it ever reaches 1/failure_prob with probability at most
+    failure_prob (Ville). A quadratic in theta below the log-wealth makes {log-wealth <
+    log(1/failure_prob)} an ellipsoid, updated in O(d^2). Needs rewards in a known range and
+    |theta* - theta_center| <= theta_norm; no variance, no horizon. The variance shows by itself:
+    the smaller the residuals, the steeper the bets.
+
+    With probability at least 1 - failure_prob theta* is in the set at all times, whatever the noise
+    (any law given the past, centred, that keeps rewards in the range).
+
+    Parameters
+    ----------
+    space
+        What is accepted as an arm and a reward; its `reward_range` is needed.
+    failure_prob
+        Probability that theta* ever leaves the set.
+    theta_norm, theta_center
+        theta* lies in the ball about theta_center (default 0) with radius theta_norm.
+    bet
+        "product", "ratio", or "mixed": the weighted sum of both wealths, as three ellipsoids.
+    refresh
+        True: keep all rounds and bend old minorants anew whenever the history has doubled (or grown
+        by half, for "ratio" and "mixed"): 8 (d + 6) bytes a round at most. False: streaming, O(d^2)
+        memory, a somewhat larger set.
+    width_scale
+        Multiplies sqrt(rad) in `contains`, `support` and `interval` (1 = the theory); the recursion
+        keeps the theory's intervals.
+    """
+
+    _arrays = ("memory", "count", "history")
+    _growing = ("history",)
+
+    def __init__(
+        self,
+        space: ObservationSpace,
+        *,
+        failure_prob: float,
+        theta_norm: float = 1.0,
+        theta_center: FloatArray | None = None,
+        bet: str = "mixed",
+        refresh: bool = True,
+        width_scale: float = 1.0,
+    ) -> None:
+        super().__init__(space)
+        if space.reward_range is None:
+            raise fail("reward_range", None, "a pair (low, high): the bets need a bounded reward")
+        self.failure_prob = failure_prob
+        self.theta_norm = theta_norm
+        self.theta_center = np.zeros(space.dim) if theta_center is None else theta_center.copy()
+        self.bet = choice("bet", bet, BETS)
+        self.refresh = boolean("refresh", refresh)
+        self.width_scale = width_scale
+        _check_scales(space.reward_range, space.feature_norm, theta_norm, self.theta_center)
+        self._bets = BETS.index(bet)
+        self._constants = fixed_numbers(
+            self._bets,
+            delta=failure_prob,
+            reward_range=space.reward_range,
+            rho=theta_norm,
+            theta0=self.theta_center,
+            feature_norm=space.feature_norm,
+            refresh=self.refresh,
+        )
+        self.memory: FloatArray = np.zeros(memory_size(self._bets, space.dim))
+        self.count: IntArray = np.zeros(3, dtype=np.int64)
+        columns = space.dim + SLOPES + n_bets(self._bets)
+        self.history: FloatArray = np.zeros((FIRST_CAPACITY if self.refresh else 0, columns))
+        begin(self.views(), space.feature_norm)
+
+    def views(self) -> State:
+        """The named parts of the state, live: writing to them changes the set."""
+        return open_state(*self._everything())
+
+    @property
+    def n_observations(self) -> int:
+        """How many rewards were learnt."""
+        return int(self.count[N])
+
+    @property
+    def rad(self) -> FloatArray:
+        """Squared radius of each ellipsoid in its own norm, shape (n_ellipsoids,)."""
+        rad: FloatArray = self.views().Theta.scalars[:, RAD].copy()
+        return rad
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether one of the ellipsoids has lost all its points."""
+        return bool(current_center(*self._everything())[0])
+
+    @property
+    def center(self) -> FloatArray:
+        """Centre of the (first) ellipsoid; of an empty set, the ridge estimate that predicts best.
+
+        The latter goes on learning, while the bets have stopped.
+        """
+        return current_center(*self._everything())[1]
+
+    def _contains(self, theta: FloatArray) -> bool:
+        if math.hypot(*(theta - self.theta_center)) > self.theta_norm * (1.0 + TOLERANCE):
+            return False
+        return bool(holds(*self.compiled_arguments(), theta, TOLERANCE))
+
+    def _support(self, X: FloatArray) -> FloatArray:
+        return self._interval(X)[1]
+
+    def _interval(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return ends(*self.compiled_arguments(), X)
+
+    def _observe(self, x: FloatArray, reward: float) -> None:
+        self._reserve(1)
+        play_round(*self._everything(), x, reward)
+
+    def _observe_many(self, X: FloatArray, rewards: FloatArray) -> None:
+        self._reserve(len(rewards))
+        super()._observe_many(X, rewards)
+
+    def compiled_arguments(
+        self,
+    ) -> tuple[int, FloatArray, FloatArray, IntArray, FloatArray, float]:
+        """What the compiled questions in `extent` take first."""
+        return *self._everything(), self.width_scale
+
+    def _everything(self) -> tuple[int, FloatArray, FloatArray, IntArray, FloatArray]:
+        return self._bets, self._constants, self.memory, self.count, self.history
+
+    def _reserve(self, rounds: int) -> None:
+        needed = self.n_observations + rounds
+        if self.refresh and needed > len(self.history):
+            capacity = max(needed, 2 * len(self.history))
+            longer = np.zeros((capacity, self.history.shape[1]))
+            longer[: len(self.history)] = self.history
+            self.history = longer
+
+    def state(self) -> Arrays:
+        """The arrays that change; of the history only what is in use."""
+        used = self.history[: self.n_observations]
+        return super().state() | {"history": used}
+
+    def _check(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
+        super()._check(arrays)
+        n = int(arrays["count"][N])
+        if len(arrays["history"]) != (n if self.refresh else 0):
+            raise ValueError(f"{len(arrays['history'])} rows of history for {n} rounds")
+
+
+def _check_scales(
+    reward_range: tuple[float, float],
+    feature_norm: float,
+    theta_norm: float,
+    theta_center: FloatArray,
+) -> None:
+    """ValueError where squares of the scales would drown the reward range in rounding."""
+    half = 0.5 * (reward_range[1] - reward_range[0])
+    if not 1e-60 <= half <= 1e60:
+        raise fail("reward_range", reward_range, "a width between 1e-60 and 1e60")
+    if not 1e-60 <= feature_norm <= 1e60:
+        raise fail("feature_norm", feature_norm, "a number between 1e-60 and 1e60")
+    largest = 1e4 * half / feature_norm
+    if not theta_norm <= largest:
+        allowed = f"at most 10^4 half the reward range / feature_norm = {largest:g}"
+        raise fail("theta_norm", theta_norm, allowed)
+    if not math.hypot(*theta_center) <= largest:
+        allowed = f"a norm of at most 10^4 half the reward range / feature_norm = {largest:g}"
+        raise fail("theta_center", theta_center, allowed)

@@ -1,0 +1,96 @@
+"""Quadratics below the log-wealth of one round, for each bet and for each ellipsoid.
+
+log f(theta) >= c0 + c1 t + c2 t^2 with t = a - <x, theta>, for <x, theta> in [lo, up].
+"""
+
+from __future__ import annotations
+
+from voful.compiled import kernel
+from voful.confidence.betting import product, ratio
+from voful.confidence.betting.state import PRODUCT, RATIO
+from voful.typing import FloatArray
+
+GUARD = 0.3  # H2 step 5: a round may shrink no direction's precision below this share
+
+_product_alpha, _ratio_alpha = product.alpha, ratio.alpha
+_product_constant, _ratio_constant = product.constant, ratio.constant
+_product_log_wealth, _ratio_log_wealth = product.log_wealth, ratio.log_wealth
+_margins = ratio.margins
+
+
+@kernel
+def kind_of(bets: int, j: int) -> int:
+    """Which bet is the j-th of a set."""
+    return RATIO if bets == RATIO or j == 1 else PRODUCT
+
+
+@kernel
+def log_wealth(
+    kind: int, S: float, a: float, y: float, z: float, y_low: float, y_high: float
+) -> float:
+    """log f at <x, theta> = z inside the interval (outside, f = 1)."""
+    if kind == PRODUCT:
+        return _product_log_wealth(S, y - a, a - z)
+    m_plus, m_minus = _margins(a, y_low, y_high)
+    return _ratio_log_wealth(S, y - a, a - z, m_plus, m_minus)
+
+
+@kernel
+def bend(
+    bets: int,
+    slopes: FloatArray,
+    a: float,
+    y: float,
+    lo: float,
+    up: float,
+    y_low: float,
+    y_high: float,
+    cells: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Steps 4 and 4': out[j] = (c0, c1, c2, lowest); log f_j is above the quadratic and `lowest`.
+
+    `lowest` is filled in only where c2 < 0, which is where `weigh` may want it.
+    """
+    r = y - a
+    m, w = a - 0.5 * (up + lo), 0.5 * (up - lo)
+    m_plus, m_minus = _margins(a, y_low, y_high)
+    for j in range(slopes.shape[0]):
+        S = slopes[j]
+        c0, c1, lowest = 0.0, S * r, 0.0
+        if kind_of(bets, j) == PRODUCT:
+            c2 = _product_alpha(S, r, a - up, a - lo, cells)
+            if c2 < 0.0:
+                lowest = _product_constant(S, r, a - up, a - lo)
+        else:
+            c2 = _ratio_alpha(S, r, a - up, a - lo, m_plus, m_minus)
+            if c2 < 0.0:
+                lowest = _ratio_constant(S, r, a - up, a - lo, m_plus, m_minus)
+                # 5', second rule: the constant is better over the interval
+                if c1 * m + c2 * (m * m + 0.3 * w * w) < lowest:
+                    c0, c1, c2 = lowest, 0.0, 0.0
+        out[j, 0], out[j, 1], out[j, 2], out[j, 3] = c0, c1, c2, lowest
+
+
+@kernel
+def weigh(shares: FloatArray, minorants: FloatArray, spread: float) -> tuple[float, float, float]:
+    """Step 5: the quadratic of an ellipsoid that weighs the bets by `shares`.
+
+    Where 1 + c2 x'(A + lambda I)^-1 x < .3 every bet with c2 < 0 gives its constant instead: what
+    is left has c2 >= 0. spread = 0 leaves the guard out.
+    """
+    c0 = c1 = c2 = 0.0
+    for j in range(shares.shape[0]):
+        c0 += shares[j] * minorants[j, 0]
+        c1 += shares[j] * minorants[j, 1]
+        c2 += shares[j] * minorants[j, 2]
+    if 1.0 + c2 * spread < GUARD:
+        c0 = c1 = c2 = 0.0
+        for j in range(shares.shape[0]):
+            if minorants[j, 2] < 0.0:
+                c0 += shares[j] * minorants[j, 3]
+            else:
+                c0 += shares[j] * minorants[j, 0]
+                c1 += shares[j] * minorants[j, 1]
+                c2 += shares[j] * minorants[j, 2]
+    return c0, c1, c2

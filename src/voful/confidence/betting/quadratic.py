@@ -1,0 +1,215 @@
+"""The ellipsoids of a betting set, each about a moving origin.
+
+rad is a small difference of terms that grow like n^2. About an origin near the centre those terms
+stay small: without it theta* is lost on long runs with little noise.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from voful.compiled import kernel
+from voful.confidence.algebra import (
+    cholesky,
+    dot,
+    log_det,
+    quadratic_form,
+    symmetric_times,
+    unwhiten,
+    update_whitener,
+    whiten,
+    whitener_from,
+)
+from voful.confidence.betting.state import LAMBDA, LOG_DET, RAD, TRACE, Ellipsoids, Rules
+from voful.confidence.compensated import add_number, add_outer, add_vector
+from voful.typing import FloatArray
+
+EPS = 2.3e-16
+ORIGIN_EVERY = 512
+
+
+@kernel
+def slab(
+    rules: Rules, Theta: Ellipsoids, x: FloatArray, whitened: FloatArray, spread: FloatArray
+) -> tuple[float, float]:
+    """H2 step 1: [lo, up] of <x, theta> over all ellipsoids, the ball and the reward range.
+
+    lo > up: no bet. Leaves W x and x'(A + lambda I)^-1 x, rounded outwards, for each ellipsoid.
+    """
+    squared = dot(x, x)
+    middle = dot(x, rules.theta0)
+    width = rules.rho * math.sqrt(squared) * (1.0 + 4.0 * EPS)
+    lo, up = max(middle - width, rules.y_low), min(middle + width, rules.y_high)
+    for e in range(spread.shape[0]):
+        rad, trace = Theta.scalars[e, RAD], Theta.scalars[e, TRACE]
+        if not rad >= 0.0:
+            return 1.0, -1.0
+        outwards = 4.0 * EPS * x.shape[0] * trace * squared
+        spread[e] = whiten(Theta.whitener[e], x, whitened[e]) + outwards
+        middle = dot(x, Theta.center[e])
+        width = math.sqrt(rad * spread[e])
+        lo, up = max(lo, middle - width), min(up, middle + width)
+    return widened(lo, up, rules.half)
+
+
+@kernel
+def widened(lo: float, up: float, half: float) -> tuple[float, float]:
+    """Narrower than 2e-9 half (crossed by rounding included): widened symmetrically."""
+    if -2e-9 * half < up - lo < 2e-9 * half:
+        middle = 0.5 * (lo + up)
+        return middle - 1e-9 * half, middle + 1e-9 * half
+    return lo, up
+
+
+@kernel
+def add_row(
+    A: FloatArray,
+    b: FloatArray,
+    kappa: FloatArray,
+    origin: FloatArray,
+    x: FloatArray,
+    a: float,
+    c0: float,
+    c1: float,
+    c2: float,
+) -> None:
+    """Q += c0 + c1 t + c2 t^2 with t = a - <x, theta> = z - <x, theta - origin>."""
+    z = a - dot(x, origin)
+    if c2 != 0.0:
+        add_outer(A, c2, x)
+    add_vector(b, c2 * z + 0.5 * c1, x)
+    add_number(kappa, c0 + (c2 * z + c1) * z)
+
+
+@kernel
+def grow(whitener: FloatArray, scalars: FloatArray, whitened: FloatArray, c2: float) -> None:
+    """The whitener and logdet after A += c2 x x', given W x; 1 + c2 |W x|^2 > 0 by the guard.
+
+    The trace stays an upper bound: a positive c2 shrinks it, a negative one stretches it at most by
+    1 / (1 + c2 |W x|^2).
+    """
+    growth = c2 * dot(whitened, whitened)
+    scalars[LOG_DET] += math.log1p(growth)
+    if growth < 0.0:
+        scalars[TRACE] /= 1.0 + growth
+    update_whitener(whitener, whitened, c2)
+
+
+@kernel
+def settle(rules: Rules, Theta: Ellipsoids, e: int, u: FloatArray, v: FloatArray) -> None:
+    """Centre and rad from whitener, b and kappa."""
+    d = u.shape[0]
+    b, origin, whitener = Theta.b[e], Theta.origin[e], Theta.whitener[e]
+    lam = Theta.scalars[e, LAMBDA]
+    squared = 0.0
+    for i in range(d):
+        offset = rules.theta0[i] - origin[i]
+        squared += offset * offset
+        u[i] = (b[0, i] + b[1, i]) + lam * offset
+    length = whiten(whitener, u, v)
+    unwhiten(whitener, v, u)
+    for i in range(d):
+        Theta.center[e, i] = origin[i] + u[i]
+    left = (rules.log_inverse_delta - Theta.kappa[e, 0]) - Theta.kappa[e, 1]
+    Theta.scalars[e, RAD] = left - lam * (squared - rules.rho * rules.rho) + length
+
+
+@kernel
+def move_origin(Theta: Ellipsoids, e: int, u: FloatArray, v: FloatArray) -> None:
+    """origin <- center: kappa <- kappa - 2 b'u + u'A u, b <- b - A u with u the step."""
+    A, b, kappa = Theta.A[e], Theta.b[e], Theta.kappa[e]
+    for i in range(u.shape[0]):
+        u[i] = Theta.center[e, i] - Theta.origin[e, i]
+    symmetric_times(A[0], u, v)
+    for i in range(u.shape[0]):
+        add_number(kappa, (v[i] - 2.0 * b[0, i]) * u[i])
+        add_number(kappa, -2.0 * b[1, i] * u[i])
+    add_vector(b, -1.0, v)
+    symmetric_times(A[1], u, v)
+    add_number(kappa, dot(u, v))
+    add_vector(b, -1.0, v)
+    for i in range(u.shape[0]):
+        Theta.origin[e, i] = Theta.center[e, i]
+
+
+@kernel
+def score(Theta: Ellipsoids, e: int, plays: FloatArray, work: FloatArray) -> float:
+    """H2 step 7: rad times the sum of x'(A + lambda I)^-1 x over the latest plays."""
+    rad: float = Theta.scalars[e, RAD]
+    if not rad > 0.0:
+        return math.inf
+    total = 0.0
+    for i in range(plays.shape[0]):
+        total += whiten(Theta.whitener[e], plays[i], work)
+    return rad * total
+
+
+@kernel
+def factorise(
+    rules: Rules, Theta: Ellipsoids, e: int, lam: float, u: FloatArray, v: FloatArray
+) -> bool:
+    """Whitener, logdet, centre and rad for this lambda if eigmin(A) > -lambda/2, else False.
+
+    eigmin(A) > -lambda/2 where A + lambda/2 I has a Cholesky factor.
+    """
+    d = u.shape[0]
+    M, lower = np.empty((d, d)), np.empty((d, d))
+    for i in range(d):
+        for j in range(d):
+            M[i, j] = Theta.A[e, 0, i, j] + Theta.A[e, 1, i, j]
+        M[i, i] = (Theta.A[e, 0, i, i] + 0.5 * lam) + Theta.A[e, 1, i, i]
+    if not cholesky(M, lower):
+        return False
+    for i in range(d):
+        M[i, i] = (Theta.A[e, 0, i, i] + lam) + Theta.A[e, 1, i, i]
+    if not whitener_from(M, Theta.whitener[e]):
+        return False
+    Theta.scalars[e, LAMBDA] = lam
+    Theta.scalars[e, LOG_DET] = log_det(Theta.whitener[e]) - d * math.log(lam)
+    Theta.scalars[e, TRACE] = np.sum(Theta.whitener[e] ** 2)
+    settle(rules, Theta, e, u, v)
+    return True
+
+
+@kernel
+def choose_lambda(
+    rules: Rules, Theta: Ellipsoids, e: int, plays: FloatArray, u: FloatArray, v: FloatArray
+) -> bool:
+    """Factorise anew with the lambda of the best score: any choice is sound.
+
+    False, and whitener and lambda as they were, where none is admissible (rounding has eaten the
+    small eigenvalues of A + lambda I: the updated whitener still knows them).
+    """
+    best, choice = math.inf, -1
+    whitener, scalars = Theta.whitener[e].copy(), Theta.scalars[e].copy()
+    for i in range(rules.lambdas.shape[0]):
+        if factorise(rules, Theta, e, rules.lambdas[i], u, v):
+            value = score(Theta, e, plays, v)
+            if choice < 0 or value < best:
+                best, choice = value, i
+    if choice >= 0:
+        return factorise(rules, Theta, e, rules.lambdas[choice], u, v)
+    Theta.whitener[e], Theta.scalars[e] = whitener, scalars
+    settle(rules, Theta, e, u, v)
+    return False
+
+
+@kernel
+def distance(Theta: Ellipsoids, e: int, theta: FloatArray) -> float:
+    """|theta - center|^2_{A + lambda I}: theta is in the ellipsoid where it is at most rad."""
+    u = theta - Theta.center[e]
+    lam: float = Theta.scalars[e, LAMBDA]
+    low = quadratic_form(Theta.A[e, 1], u)
+    return quadratic_form(Theta.A[e, 0], u) + (low + lam * dot(u, u))
+
+
+@kernel
+def minorant_value(Theta: Ellipsoids, e: int, theta: FloatArray) -> float:
+    """Q(theta): what the minorants of all rounds add up to, the price included."""
+    u = theta - Theta.origin[e]
+    value = quadratic_form(Theta.A[e, 0], u) + quadratic_form(Theta.A[e, 1], u)
+    value -= 2.0 * (dot(Theta.b[e, 0], u) + dot(Theta.b[e, 1], u))
+    kappa: FloatArray = Theta.kappa[e]
+    return value + float(kappa[0] + kappa[1])

@@ -1,0 +1,130 @@
+"""The ratio bet (H2b): f(theta) = (1 + b r) / (1 - b t), b = clip(S t, -c/m_minus, c/m_plus).
+
+t = a - <x, theta>, r = y - a, m_plus = a - y_low, m_minus = y_high - a. The mean of 1 + b r is
+1 - b t* at theta*, so f has mean 1 there; the clip keeps 1 + b r >= 1 - c and b t <= c.
+"""
+
+from __future__ import annotations
+
+import math
+
+from voful.compiled import kernel
+from voful.confidence.betting.product import CAP
+from voful.confidence.betting.special import k, l1
+
+N_SLOPES = 24
+CELLS = 4
+
+
+@kernel
+def margins(a: float, y_low: float, y_high: float) -> tuple[float, float]:
+    """m_plus = a - y_low and m_minus = y_high - a, kept off zero."""
+    tiny = 1e-12 * (y_high - y_low)
+    return max(a - y_low, tiny), max(y_high - a, tiny)
+
+
+@kernel
+def largest_slope(
+    a: float, lo: float, up: float, m_plus: float, m_minus: float, s2: float
+) -> float:
+    """H2b 3': where the search begins; the clip, not S, keeps the bet valid."""
+    reach = max((a - lo) * m_plus, (up - a) * m_minus)
+    return min(4.0 * CAP / reach, 4.0 / s2) if reach > 0.0 else 4.0 / s2
+
+
+@kernel
+def slope_cost(
+    s: float,
+    t0: float,
+    t1: float,
+    m_plus: float,
+    m_minus: float,
+    s2: float,
+    largest_r: float,
+    growth: float,
+) -> float:
+    """H2b 3': growth s2 s^2 / 4 - E_r[mean alpha over the interval and its half].
+
+    r takes three values: 0, and rare ones as far out as the largest residual seen lately;
+    growth = 3 d / rad.
+    """
+    sigma = math.sqrt(s2)
+    p = max(2.0, largest_r / sigma)
+    r_up, r_down = min(p * sigma, 0.999 * m_minus), -min(p * sigma, 0.999 * m_plus)
+    tail = 0.5 / (p * p)
+    value = 0.25 * growth * s2 * s * s
+    value -= tail * _mean_alpha(s, r_up, t0, t1, m_plus, m_minus)
+    value -= tail * _mean_alpha(s, r_down, t0, t1, m_plus, m_minus)
+    return value - (1.0 - 2.0 * tail) * _mean_alpha(s, 0.0, t0, t1, m_plus, m_minus)
+
+
+@kernel
+def _mean_alpha(s: float, r: float, t0: float, t1: float, m_plus: float, m_minus: float) -> float:
+    whole = alpha(s, r, t0, t1, m_plus, m_minus)
+    return 0.5 * whole + 0.5 * alpha(s, r, 0.5 * t0, 0.5 * t1, m_plus, m_minus)
+
+
+@kernel
+def alpha(S: float, r: float, t0: float, t1: float, m_plus: float, m_minus: float) -> float:
+    """H2b 4': a lower bound of (log f - S r t) / t^2 over [t0, t1], which need not contain 0."""
+    value = math.inf
+    if t1 >= 0.0:
+        value = _one_side(S, r, max(t0, 0.0), t1, CAP / m_plus)
+    if t0 <= 0.0:
+        value = min(value, _one_side(S, -r, max(-t1, 0.0), -t0, CAP / m_minus))
+    return value - 1e-9 * S  # covers rounding
+
+
+@kernel
+def _one_side(S: float, r: float, t0: float, t1: float, b_max: float) -> float:
+    """The side t >= 0; the other one is its mirror t -> -t, r -> -r."""
+    value = math.inf
+    clipped = b_max / S  # from here on b = b_max
+    if t0 <= clipped:
+        end = min(t1, clipped)
+        if r >= 0.0:  # both terms increase in t
+            value = S * l1(S * t0 * t0) - S * S * r * r * k(S * r * t0)
+        else:
+            h = (end - t0) / CELLS
+            left = l1(S * t0 * t0)
+            for i in range(CELLS):
+                tb = end if i == CELLS - 1 else t0 + h * (i + 1)
+                value = min(value, S * left - S * S * r * r * k(S * r * tb))
+                left = l1(S * tb * tb)
+    if t1 > clipped:
+        # log f = log(1 + b r) - log(1 - b t) is convex: above its tangent P t + Q + S r t in the
+        # middle of each of four geometric cells (the quotient is steepest at `clipped`)
+        begin = max(t0, clipped)
+        factor = math.sqrt(math.sqrt(t1 / begin))
+        head = math.log1p(b_max * r)
+        tb = begin
+        for i in range(CELLS):
+            ta = tb
+            tb = t1 if i == CELLS - 1 else ta * factor
+            middle = 0.5 * (ta + tb)
+            tangent = b_max / (1.0 - b_max * middle)
+            P = tangent - S * r
+            Q = head - math.log1p(-b_max * middle) - tangent * middle
+            value = min(value, (P * ta + Q) / (ta * ta), (P * tb + Q) / (tb * tb))
+            if P != 0.0:
+                t = -2.0 * Q / P  # where (P t + Q) / t^2 is stationary
+                if ta < t < tb:
+                    value = min(value, (P * t + Q) / (t * t))
+    return value
+
+
+@kernel
+def constant(S: float, r: float, t0: float, t1: float, m_plus: float, m_minus: float) -> float:
+    """H2b 4': a lower bound of log f over [t0, t1] (b t >= 0, so f >= 1 + b r)."""
+    if r > 0.0 and t0 < 0.0:
+        return math.log1p(-min(-S * t0, CAP / m_minus) * r)
+    if r < 0.0 and t1 > 0.0:
+        return math.log1p(min(S * t1, CAP / m_plus) * r)
+    return 0.0
+
+
+@kernel
+def log_wealth(S: float, r: float, t: float, m_plus: float, m_minus: float) -> float:
+    """log f at t."""
+    b = min(max(S * t, -CAP / m_minus), CAP / m_plus)
+    return math.log1p(b * r) - math.log1p(-b * t)

@@ -1,0 +1,112 @@
+"""theta* stays in BetOFUL's set, and the proof's inequality holds in every single run."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from helpers import assert_exit_rate, count
+from voful import LOSAN, BetOFUL
+from voful.confidence.betting.minorant import kind_of, log_wealth
+from voful.confidence.betting.quadratic import minorant_value
+from voful.confidence.betting.state import HIGH, LOW, MIXED, PREDICTION, PRIOR, REWARD, SLOPES
+from voful.envs import linear_bandit
+from voful.experiments.loop import play
+
+LAWS = ["gaussian", "two_point", "rare_positive", "rare_negative", "heteroscedastic", "adversary"]
+DELTA, RUNS, ROUNDS = 0.1, 300, 300
+
+
+def problem(law: str, dim: int, run: int) -> Any:
+    seed = np.random.SeedSequence([23, dim, run])
+    common: dict[str, Any] = {
+        "dim": dim, "n_arms": 10, "redraw": run % 3 == 0, "seed": seed,
+        "theta_norm": 0.5 if run % 2 else 0.95,
+    }  # fmt: skip
+    if law == "heteroscedastic":
+        return linear_bandit(sigma_low=0.0, sigma_high=0.3, **common)
+    return linear_bandit(noise=law, sigma=0.1 if law.startswith("rare") else 0.4, **common)
+
+
+class Outcome(NamedTuple):
+    covered: bool
+    worst: float  # largest minorant minus true log-wealth at theta*, up to the first exit
+
+
+def outcome(law: str, dim: int, run: int, rounds: int = ROUNDS, **params: Any) -> Outcome:
+    env = problem(law, dim, run)
+    policy = BetOFUL(dim, failure_prob=DELTA, **params)
+    state = policy.confidence_set.views()
+    bet, rules = state.bet, state.rules
+    logs, worst = np.zeros(len(bet) - SLOPES), -math.inf
+    for _ in range(rounds):
+        arms = env.arms
+        i = policy.select(arms)
+        feedback = env.pull(i, policy.confidence_set)
+        policy.update(arms[i], feedback.reward)
+        z = feedback.mean
+        if bet[LOW] <= z <= bet[HIGH]:
+            for j in range(len(logs)):
+                kind = kind_of(rules.bets, j)
+                logs[j] += log_wealth(
+                    kind,
+                    bet[SLOPES + j],
+                    bet[PREDICTION],
+                    bet[REWARD],
+                    z,
+                    rules.y_low,
+                    rules.y_high,
+                )
+        wealth = float(logs[0])
+        if rules.bets == MIXED:
+            wealth = float(np.logaddexp(math.log(PRIOR) + logs[0], math.log1p(-PRIOR) + logs[1]))
+        for e in range(len(rules.price)):
+            worst = max(worst, minorant_value(state.Theta, e, env.theta_star) - wealth)
+        if not policy.confidence_set.contains(env.theta_star):
+            return Outcome(False, worst)
+    return Outcome(True, worst)
+
+
+@pytest.mark.parametrize("dim", [2, 5, 10])
+@pytest.mark.parametrize("law", LAWS)
+def test_betoful_covers(law: str, dim: int) -> None:
+    outcomes = [outcome(law, dim, run) for run in range(count(RUNS))]
+    assert max(o.worst for o in outcomes) <= 1e-9
+    assert_exit_rate(sum(not o.covered for o in outcomes), len(outcomes), DELTA)
+
+
+@pytest.mark.parametrize("bet", ["product", "ratio"])
+@pytest.mark.parametrize("refresh", [True, False])
+def test_the_single_bets_cover(bet: str, refresh: bool) -> None:
+    outcomes = [
+        outcome(LAWS[run % len(LAWS)], 2 + run % 4, run, bet=bet, refresh=refresh)
+        for run in range(count(RUNS))
+    ]
+    assert max(o.worst for o in outcomes) <= 1e-9
+    assert_exit_rate(sum(not o.covered for o in outcomes), len(outcomes), DELTA)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_losan_covers(law: str) -> None:
+    left = 0
+    for run in range(count(RUNS)):
+        env = problem(law, 2 + run % 4, run)
+        *_, last = play(LOSAN(env.dim, failure_prob=DELTA), env, ROUNDS)
+        left += not last.covered
+    assert_exit_rate(left, count(RUNS), DELTA)
+
+
+def test_the_test_can_fail() -> None:
+    """With a tenth of the width the same count condemns the set."""
+    left = sum(not outcome("two_point", 2, run, width_scale=0.1).covered for run in range(30))
+    with pytest.raises(AssertionError, match="left the set"):
+        assert_exit_rate(left, 30, DELTA)
+
+
+def test_the_inequality_is_tight_enough_to_be_violated() -> None:
+    """A minorant higher by 1/2 would be caught: in some run the bound comes that close."""
+    worst = [outcome("gaussian", 2, run, rounds=100).worst for run in range(10)]
+    assert max(worst) > -0.5

@@ -1,0 +1,154 @@
+"""Long runs with little noise, where rounding is the enemy; and how the regret grows."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+from helpers import sphere
+from voful import OFUL, BetOFUL
+from voful.confidence.betting.extent import optimistic_ends
+from voful.confidence.betting.minorant import bend, weigh
+from voful.confidence.betting.quadratic import distance
+from voful.confidence.betting.round import place_bet, take_reward
+from voful.confidence.betting.state import (
+    HIGH,
+    LOW,
+    NEXT_REFRESH,
+    PREDICTION,
+    RAD,
+    REWARD,
+    SLOPES,
+)
+from voful.envs import linear_bandit
+from voful.experiments.loop import play
+from voful.typing import FloatArray
+from voful.validation import NO_MASK
+
+ROUNDS = 1_000_000 if os.environ.get("VOFUL_TEST_FULL") == "1" else 100_000
+
+
+@numba.njit
+def run_rounds(
+    state: Any, arms: Any, theta: Any, noise: Any, X: Any, a: Any, terms: Any, begin: int
+) -> float:
+    """Plays the rounds from `begin` on, records each one's terms; worst distance / rad so far."""
+    worst = 0.0
+    for t in range(noise.shape[0]):
+        upper, _ = optimistic_ends(state, 1.0, arms, NO_MASK)
+        x = arms[np.argmax(upper)]
+        y = 0.0
+        for i in range(x.shape[0]):
+            y += x[i] * theta[i]
+        y += noise[t]
+        place_bet(state, x)
+        bet, rules = state.bet, state.rules
+        X[begin + t], a[begin + t] = x, bet[PREDICTION]
+        if bet[LOW] <= bet[HIGH]:
+            bend(
+                rules.bets, bet[SLOPES:], bet[PREDICTION], y, bet[LOW], bet[HIGH],
+                rules.y_low, rules.y_high, state.scratch.cells, state.scratch.minorants,
+            )  # fmt: skip
+            for e in range(rules.price.shape[0]):
+                terms[e, begin + t] = weigh(
+                    rules.shares[e], state.scratch.minorants, state.scratch.spread[e]
+                )
+        take_reward(state, x, y)
+        for e in range(rules.price.shape[0]):
+            worst = max(worst, distance(state.Theta, e, theta) / state.Theta.scalars[e, RAD])
+    return worst
+
+
+@numba.njit
+def terms_after_refresh(state: Any, n: int, e: int, out: Any) -> None:
+    d = state.scratch.u.shape[0]
+    rules = state.rules
+    for i in range(n):
+        row = state.history[i]
+        out[i] = 0.0
+        if row[d + LOW] <= row[d + HIGH]:
+            bend(
+                rules.bets, row[d + SLOPES:], row[d + PREDICTION], row[d + REWARD],
+                row[d + LOW], row[d + HIGH], rules.y_low, rules.y_high,
+                state.scratch.cells, state.scratch.minorants,
+            )  # fmt: skip
+            out[i] = weigh(rules.shares[e], state.scratch.minorants, 0.0)
+
+
+def in_long_double(
+    state: Any, e: int, X: FloatArray, a: FloatArray, terms: FloatArray
+) -> tuple[Any, float]:
+    """(A, rad) of an ellipsoid, summed and solved (d = 2) in long double from every round."""
+    wide = np.longdouble
+    Z = X.astype(wide)
+    z = a.astype(wide) - Z @ state.Theta.origin[e].astype(wide)
+    c0, c1, c2 = terms.astype(wide).T
+    A = np.array([[(c2 * Z[:, i] * Z[:, j]).sum() for j in (0, 1)] for i in (0, 1)])
+    b = ((c2 * z + c1 / 2)[:, None] * Z).sum(axis=0)
+    kappa = wide(state.rules.price[e]) + (c0 + (c2 * z + c1) * z).sum()
+    lam = wide(state.Theta.scalars[e, 0])
+    offset = state.rules.theta0.astype(wide) - state.Theta.origin[e].astype(wide)
+    b = b + lam * offset
+    (p, q), (_, s) = A + lam * np.eye(2, dtype=wide)
+    inner = (b[0] * (s * b[0] - q * b[1]) + b[1] * (p * b[1] - q * b[0])) / (p * s - q * q)
+    ball = lam * (offset @ offset - wide(state.rules.rho) ** 2)
+    return A, float(wide(state.rules.log_inverse_delta) - kappa - ball + inner)
+
+
+@pytest.mark.parametrize("amplitude", [0.0, 0.003])
+@pytest.mark.parametrize("refresh", [True, False])
+def test_theta_stays_and_rad_is_exact(amplitude: float, refresh: bool) -> None:
+    rng = np.random.default_rng(3)
+    theta = sphere(rng, 1, 2, 0.5)[0]
+    arms = sphere(rng, 20, 2)
+    noise = amplitude * rng.uniform(-1, 1, ROUNDS)
+    Theta = BetOFUL(2, refresh=refresh).confidence_set
+    Theta._reserve(ROUNDS)
+    state = Theta.views()
+    X, a, terms = np.zeros((ROUNDS, 2)), np.zeros(ROUNDS), np.zeros((3, ROUNDS, 3))
+    n, worst = 0, 0.0
+    while n < ROUNDS:
+        due = int(state.rounds[NEXT_REFRESH]) if refresh else n + 20_000
+        stop = min(ROUNDS, due)
+        worst = max(worst, run_rounds(state, arms, theta, noise[n:stop], X, a, terms, n))
+        n = stop
+        for e in range(3):
+            if refresh and n == due:  # did the refresh keep the streamed set or the rebuilt one?
+                bent = np.zeros((n, 3))
+                terms_after_refresh(state, n, e, bent)
+                A, _ = in_long_double(state, e, X[:n], a[:n], bent)
+                kept = state.Theta.A[e].sum(axis=0)
+                if np.abs(A.astype(float) - kept).max() <= 1e-9 * np.abs(kept).max():
+                    terms[e, :n] = bent
+            if n < 1000 or n > 0.5 * ROUNDS:
+                _, rad = in_long_double(state, e, X[:n], a[:n], terms[e, :n])
+                assert state.Theta.scalars[e, RAD] == pytest.approx(rad, rel=1e-6)
+    assert worst <= 1.0 + 1e-9
+    assert Theta.contains(theta)
+
+
+def regret(policy: Any, rounds: list[int], seed: int, sigma: float) -> list[float]:
+    env = linear_bandit(dim=5, sigma=sigma, seed=np.random.SeedSequence([31, seed]))
+    records = play(policy, env, rounds[-1], record_at=rounds, check_every=rounds[-1])
+    return [record.regret for record in records]
+
+
+def test_without_noise_the_regret_is_a_burn_in() -> None:
+    finals = np.mean([regret(BetOFUL(5), [2_000, 20_000], s, 0.0) for s in range(3)], axis=0)
+    assert finals[1] <= 1.35 * finals[0]
+
+
+def test_with_little_noise_it_beats_oful_by_far() -> None:
+    mine = np.mean([regret(BetOFUL(5), [2_000], s, 0.1) for s in range(5)])
+    theirs = np.mean([regret(OFUL(5), [2_000], s, 0.1) for s in range(5)])
+    assert mine <= 0.25 * theirs
+
+
+def test_the_tests_can_fail() -> None:
+    """OFUL, which does not adapt, fails both: its regret goes on growing without noise."""
+    finals = np.mean([regret(OFUL(5), [2_000, 20_000], s, 0.0) for s in range(3)], axis=0)
+    assert finals[1] > 1.35 * finals[0]

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import voful
+from helpers import play_some, sphere
+from voful import BetOFUL
+from voful.confidence.betting.state import BETS
+
+
+@pytest.mark.parametrize("bet", BETS)
+def test_select_follows_the_support(bet: str) -> None:
+    policy = BetOFUL(3, bet=bet)
+    rng = np.random.default_rng(1)
+    for k in range(60):
+        play_some(policy, 1, seed=k)
+        arms = sphere(rng, 8, 3)
+        assert policy.select(arms) == int(np.argmax(policy.confidence_set.support(arms)))
+        mask = rng.random(8) < 0.4
+        mask[3] = True
+        upper = np.where(mask, policy.confidence_set.support(arms), -np.inf)
+        assert policy.select(arms, mask=mask) == int(np.argmax(upper))
+
+
+def test_ties_go_to_the_lowest_index() -> None:
+    arms = np.vstack([np.eye(3), np.eye(3)])
+    assert BetOFUL(3).select(arms) == 0
+    assert BetOFUL(3).select(arms, mask=[False, False, False, False, True, True]) == 4
+
+
+def test_means_lie_in_their_intervals() -> None:
+    policy = BetOFUL(3)
+    play_some(policy, 80)
+    mean, lower, upper = policy.index(sphere(np.random.default_rng(1), 50, 3))
+    assert (lower <= mean).all()
+    assert (mean <= upper).all()
+
+
+@pytest.mark.parametrize("bet", BETS)
+def test_an_empty_set_leaves_the_means_to_decide(bet: str) -> None:
+    policy = BetOFUL(2, bet=bet)
+    play_some(policy, 20)
+    policy.confidence_set.views().Theta.scalars[0, 1] = -1.0
+    arms = np.array([[1.0, 0.0], [-1.0, 0.0]])
+    with pytest.warns(RuntimeWarning, match="is empty"):
+        choice = policy.select(arms)
+    assert choice == int(np.argmax(policy.predict(arms)))
+    policy.update(arms[choice], 0.1)
+    assert policy.n_observations == 21
+
+
+@pytest.mark.parametrize("bet", BETS)
+@pytest.mark.parametrize("refresh", [True, False])
+def test_every_form_saves_and_continues(bet: str, refresh: bool, tmp_path: Path) -> None:
+    policy = BetOFUL(
+        2, bet=bet, refresh=refresh, theta_center=[0.1, 0.0], reward_range=(-1, 2), feature_norm=2.0
+    )
+    play_some(policy, 70)
+    policy.save(tmp_path / "p")
+    loaded = voful.load(tmp_path / "p")
+    assert repr(loaded) == repr(policy)
+    X, _ = play_some(policy, 70, seed=2)
+    np.testing.assert_array_equal(X, play_some(loaded, 70, seed=2)[0])
+    np.testing.assert_array_equal(policy.confidence_set.memory, loaded.confidence_set.memory)
+
+
+def test_an_out_of_range_reward_changes_nothing() -> None:
+    policy = BetOFUL(2, reward_range=(0.0, 1.0))
+    policy.update([1.0, 0.0], 0.5)
+    before = policy.confidence_set.memory.copy()
+    for bad in (-0.1, 1.1, math.nan):
+        with pytest.raises(ValueError, match="reward: got"):
+            policy.update([1.0, 0.0], bad)
+        with pytest.raises(ValueError, match="rewards"):
+            policy.partial_fit(np.eye(2), [0.5, bad])
+    np.testing.assert_array_equal(policy.confidence_set.memory, before)
+    assert policy.n_observations == 1
+    policy.update([1.0, 0.0], 1.0 + 1e-10)  # rounding is forgiven
+
+
+def test_an_intercept_and_large_features() -> None:
+    """Click rates in [0, 1] that are affine in features of size 30."""
+    rng = np.random.default_rng(0)
+    policy = BetOFUL(3, reward_range=(0.0, 1.0), feature_norm=31.0, theta_norm=1.0)
+    theta_star = np.array([0.5, 0.004, -0.01])
+    for _ in range(1500):
+        arms = np.column_stack([np.ones(10), rng.uniform(-20, 20, (10, 2))])
+        i = policy.select(arms)
+        policy.update(arms[i], bool(rng.random() < arms[i] @ theta_star))
+    assert policy.confidence_set.contains(theta_star)
+    best = np.array([[1.0, 20.0, -20.0]])
+    assert policy.predict(best)[0] == pytest.approx(0.78, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [{"dim": 0}, {"failure_prob": 1.0}, {"reward_range": None}, {"reward_range": (1, 1)},
+     {"theta_norm": 0.0}, {"theta_norm": 1e9}, {"theta_center": [0.0]},
+     {"theta_center": [math.nan, 0.0]}, {"theta_center": [1e9, 0.0]}, {"feature_norm": -1},
+     {"bet": "none"}, {"bet": 3}, {"refresh": None}, {"width_scale": 0.0}, {"seed": "a"}],
+)  # fmt: skip
+def test_bad_arguments_are_named(bad: dict[str, Any]) -> None:
+    (name,) = bad
+    with pytest.raises((ValueError, TypeError), match=f"{name}: got"):
+        BetOFUL(**{"dim": 2, **bad})
