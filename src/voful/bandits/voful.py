@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from voful.bandits.base import OptimisticPolicy
+from voful.confidence.levels import notable_growth
 from voful.confidence.outer import OuterPolytope
-from voful.confidence.peeled import PeeledSet, notable_growth
+from voful.confidence.peeled import PeeledSet
 from voful.typing import BoolArray, FloatArray, Seed
 
 

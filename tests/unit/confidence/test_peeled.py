@@ -10,7 +10,7 @@ import pytest
 from helpers import sphere
 from voful.confidence import PeeledSet
 from voful.confidence.directions import collapse, spread_lines
-from voful.confidence.peeled import ell, notable_growth, voful2_peeling, voful_peeling
+from voful.confidence.levels import ell, notable_growth, voful2_peeling, voful_peeling
 from voful.typing import FloatArray
 
 
