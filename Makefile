@@ -30,8 +30,10 @@ docs: $(VENV)/.docs
 # Every figure of the docs, from scratch.
 figures: $(VENV)/.base $(VENV)/.kernels
 	$(BIN)/python docs/figures.py
+	$(BIN)/voful demo --out out/demo
 	$(BIN)/voful run studies/appendix_b.toml --out out/appendix_b
 	$(BIN)/voful run studies/variance.toml --out out/variance
+	cp out/demo/regret.svg docs/figures/demo.svg
 	cp out/appendix_b/regret.svg docs/figures/appendix_b.svg
 	cp out/variance/variance.svg docs/figures/variance.svg
 
