@@ -18,7 +18,7 @@ LAWS = ["rademacher", "skewed", "gated"]
 def paths(law: str, seed: int, runs: int) -> tuple[FloatArray, FloatArray]:
     """Martingale differences in [-1, 1], shape (runs, STEPS), and their conditional variances."""
     rng = np.random.default_rng([3, seed])
-    signs = rng.choice([-1.0, 1.0], (runs, STEPS))
+    signs = np.asarray(rng.choice([-1.0, 1.0], (runs, STEPS)), dtype=np.float64)
     if law == "rademacher":
         return signs, np.ones((runs, STEPS))
     if law == "skewed":  # 1 with probability p, else -p/(1-p)
