@@ -3,7 +3,7 @@
 python benchmarks/betoful.py regret [--cells d5,d20,d5-changing,d5-long] [--seeds 20]
 python benchmarks/betoful.py cost [--rounds 100000]
 
-Targets are those that the prototype was accepted with; a figure above its target is marked.
+A figure above its target (what the default bet must reach) is marked.
 """
 
 from __future__ import annotations

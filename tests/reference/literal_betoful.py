@@ -1,4 +1,4 @@
-"""BetOFUL's product bet in streaming form, transcribed from H2 without any thought for speed.
+"""BetOFUL's product bet in streaming form, transcribed without any thought for speed.
 
 Plain sums about the origin 0 and inverses from scratch; only short runs can be trusted.
 """

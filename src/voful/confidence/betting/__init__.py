@@ -1,4 +1,4 @@
-"""The betting ellipsoid: a confidence set from wealth that theta* cannot win (H2, H2b)."""
+"""The betting ellipsoid: a confidence set from wealth that theta* cannot win."""
 
 from voful.confidence.betting.ellipsoid import BettingEllipsoid
 

@@ -10,7 +10,7 @@ from voful.confidence.betting import product, ratio
 from voful.confidence.betting.state import PRODUCT, RATIO
 from voful.typing import FloatArray
 
-GUARD = 0.3  # H2 step 5: a round may shrink no direction's precision below this share
+GUARD = 0.3  # a round may shrink no direction's precision below this share
 
 _product_alpha, _ratio_alpha = product.alpha, ratio.alpha
 _product_constant, _ratio_constant = product.constant, ratio.constant

@@ -1,4 +1,4 @@
-"""The product bet (H2): f(theta) = 1 + S t (r + t) with t = a - <x, theta>, r = y - a.
+"""The product bet: f(theta) = 1 + S t (r + t) with t = a - <x, theta>, r = y - a.
 
 S, a and the interval [lo, up] of <x, theta> are fixed before y; f = 1 outside the interval.
 """
@@ -23,7 +23,7 @@ MAX_CELLS = CELLS + 1 + BISECTIONS  # length of the scratch that `alpha` wants
 def largest_slope(
     a: float, lo: float, up: float, y_low: float, y_high: float, half: float
 ) -> float:
-    """H2 step 3: the largest S with f >= 1 - c for every y in range and <x, theta> in [lo, up]."""
+    """the largest S with f >= 1 - c for every y in range and <x, theta> in [lo, up]."""
     m1 = (a - lo) * (lo - y_low) if lo > 0.5 * (a + y_low) else (0.5 * (a - y_low)) ** 2
     m2 = (up - a) * (y_high - up) if up < 0.5 * (a + y_high) else (0.5 * (y_high - a)) ** 2
     return CAP / max(m1, m2, 1e-10 * half * half)
@@ -47,7 +47,7 @@ def curvature_on_grid(S: float, r: float, t0: float, t1: float) -> float:
 
 @kernel
 def slope_cost(s: float, t0: float, t1: float, s2: float, price: float, dimension: float) -> float:
-    """H2 step 3: [price + dimension s^2 s2 / (4 abar)] / abar; inf where abar <= 0.
+    """[price + dimension s^2 s2 / (4 abar)] / abar; inf where abar <= 0.
 
     price = L + lambda rho^2 and dimension = logdet(I + A/lambda) + d; abar(s) is the curvature
     that s is expected to earn.
@@ -61,7 +61,7 @@ def slope_cost(s: float, t0: float, t1: float, s2: float, price: float, dimensio
 
 @kernel
 def alpha(S: float, r: float, t0: float, t1: float, cells: FloatArray) -> float:
-    """H2 step 4: a lower bound of min g over [t0, t1], by branch and bound.
+    """a lower bound of min g over [t0, t1], by branch and bound.
 
     g = S - S^2 phi with phi = e^2 k(u), e = r + t, u = S t e. On a cell where u is monotone
     phi <= max(e^2) k(min u). The gap to the minimum is at most 1 % of max(|alpha|, S/10), or what
@@ -115,7 +115,7 @@ def _bound(S: float, r: float, ta: float, tb: float) -> float:
 
 @kernel
 def constant(S: float, r: float, t0: float, t1: float) -> float:
-    """H2 step 5: min of log f over [t0, t1]; f is a convex parabola in t with vertex -r/2."""
+    """min of log f over [t0, t1]; f is a convex parabola in t with vertex -r/2."""
     return log_wealth(S, r, min(max(-0.5 * r, t0), t1))
 
 

@@ -34,7 +34,7 @@ ORIGIN_EVERY = 512
 def slab(
     rules: Rules, Theta: Ellipsoids, x: FloatArray, whitened: FloatArray, spread: FloatArray
 ) -> tuple[float, float]:
-    """H2 step 1: [lo, up] of <x, theta> over all ellipsoids, the ball and the reward range.
+    """[lo, up] of <x, theta> over all ellipsoids, the ball and the reward range.
 
     lo > up: no bet. Leaves W x and x'(A + lambda I)^-1 x, rounded outwards, for each ellipsoid.
     """
@@ -136,7 +136,7 @@ def move_origin(Theta: Ellipsoids, e: int, u: FloatArray, v: FloatArray) -> None
 
 @kernel
 def score(Theta: Ellipsoids, e: int, plays: FloatArray, work: FloatArray) -> float:
-    """H2 step 7: rad times the sum of x'(A + lambda I)^-1 x over the latest plays."""
+    """rad times the sum of x'(A + lambda I)^-1 x over the latest plays."""
     rad: float = Theta.scalars[e, RAD]
     if not rad > 0.0:
         return math.inf

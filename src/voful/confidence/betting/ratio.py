@@ -1,4 +1,4 @@
-"""The ratio bet (H2b): f(theta) = (1 + b r) / (1 - b t), b = clip(S t, -c/m_minus, c/m_plus).
+"""The ratio bet: f(theta) = (1 + b r) / (1 - b t), b = clip(S t, -c/m_minus, c/m_plus).
 
 t = a - <x, theta>, r = y - a, m_plus = a - y_low, m_minus = y_high - a. The mean of 1 + b r is
 1 - b t* at theta*, so f has mean 1 there; the clip keeps 1 + b r >= 1 - c and b t <= c.
@@ -27,7 +27,7 @@ def margins(a: float, y_low: float, y_high: float) -> tuple[float, float]:
 def largest_slope(
     a: float, lo: float, up: float, m_plus: float, m_minus: float, s2: float
 ) -> float:
-    """H2b 3': where the search begins; the clip, not S, keeps the bet valid."""
+    """where the search begins; the clip, not S, keeps the bet valid."""
     reach = max((a - lo) * m_plus, (up - a) * m_minus)
     return min(4.0 * CAP / reach, 4.0 / s2) if reach > 0.0 else 4.0 / s2
 
@@ -43,7 +43,7 @@ def slope_cost(
     largest_r: float,
     growth: float,
 ) -> float:
-    """H2b 3': growth s2 s^2 / 4 - E_r[mean alpha over the interval and its half].
+    """growth s2 s^2 / 4 - E_r[mean alpha over the interval and its half].
 
     r takes three values: 0, and rare ones as far out as the largest residual seen lately;
     growth = 3 d / rad.
@@ -66,7 +66,7 @@ def _mean_alpha(s: float, r: float, t0: float, t1: float, m_plus: float, m_minus
 
 @kernel
 def alpha(S: float, r: float, t0: float, t1: float, m_plus: float, m_minus: float) -> float:
-    """H2b 4': a lower bound of (log f - S r t) / t^2 over [t0, t1], which need not contain 0."""
+    """a lower bound of (log f - S r t) / t^2 over [t0, t1], which need not contain 0."""
     value = math.inf
     if t1 >= 0.0:
         value = _one_side(S, r, max(t0, 0.0), t1, CAP / m_plus)
@@ -115,7 +115,7 @@ def _one_side(S: float, r: float, t0: float, t1: float, b_max: float) -> float:
 
 @kernel
 def constant(S: float, r: float, t0: float, t1: float, m_plus: float, m_minus: float) -> float:
-    """H2b 4': a lower bound of log f over [t0, t1] (b t >= 0, so f >= 1 + b r)."""
+    """a lower bound of log f over [t0, t1] (b t >= 0, so f >= 1 + b r)."""
     if r > 0.0 and t0 < 0.0:
         return math.log1p(-min(-S * t0, CAP / m_minus) * r)
     if r < 0.0 and t1 > 0.0:

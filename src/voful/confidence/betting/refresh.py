@@ -1,4 +1,4 @@
-"""H2 step 7: old rounds bent again on today's narrower intervals."""
+"""old rounds bent again on today's narrower intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""H2 step 3 and H2b 3': the slopes of one round, fixed before the reward is seen.
+"""The slopes of one round, fixed before the reward is seen.
 
 S is sought on the grid top * 2^(-i/2), downhill from the place of the round before: the cost has
 one valley, and any S up to the cap is valid.

@@ -20,11 +20,11 @@ PRODUCT: Final = 0
 RATIO: Final = 1
 MIXED: Final = 2
 
-LAMBDAS: Final = (0.3, 1.0, 3.0, 10.0)  # H2: Lambda, over max(rho, half / feature_norm)^2
-RIDGES: Final = (0.01, 0.1, 1.0, 10.0)  # H2: plug-in ridges, times feature_norm^2
+LAMBDAS: Final = (0.3, 1.0, 3.0, 10.0)  # Lambda, over max(rho, half / feature_norm)^2
+RIDGES: Final = (0.01, 0.1, 1.0, 10.0)  # plug-in ridges, times feature_norm^2
 PRIOR: Final = 1.0 / 3.0  # pi: weight of the product bet in the mixed wealth
 SHARES: Final = (1.0 / 3.0, 0.05, 0.8)  # p: the product bet's share, one ellipsoid for each
-N_RECENT: Final = 50  # H2 step 7: plays that judge a set
+N_RECENT: Final = 50  # plays that judge a set
 
 # Ellipsoids.scalars
 LAMBDA, RAD, LOG_DET, TRACE = range(4)
@@ -221,7 +221,7 @@ def fixed_numbers(
     """`Rules` as one array, for `open_state`."""
     low, high = reward_range
     half = 0.5 * (high - low)
-    ratio = 0.0 if not refresh else 2.0 if bets == PRODUCT else 1.5  # H2 step 7, H2b
+    ratio = 0.0 if not refresh else 2.0 if bets == PRODUCT else 1.5  # growth between refreshes
     shares, price = mixture(bets)
     # lambda |theta|^2 has no unit; where the ball says less than the range, it costs no more.
     lambdas = np.array(LAMBDAS) / max(rho, half / feature_norm) ** 2
