@@ -141,6 +141,11 @@ def reward_range(value: object) -> tuple[float, float]:
     return low, high
 
 
+def reward_range_or_none(value: object) -> tuple[float, float] | None:
+    """A pair (low, high), or None where rewards are unbounded."""
+    return None if value is None else reward_range(value)
+
+
 def noise_scale(value: object, bounds: tuple[float, float] | None) -> float:
     """A number > 0; None: half the reward range (Hoeffding's lemma)."""
     if value is not None:
@@ -273,6 +278,23 @@ class ObservationSpace:
         self._limit = feature_norm + _slack(feature_norm)
         self._low, self._high = (-1e100, 1e100) if reward_range is None else reward_range
         self._slack = _slack(max(abs(self._low), abs(self._high)))
+
+    @classmethod
+    def checked(
+        cls,
+        dim: object,
+        bounds: tuple[float, float] | None,
+        *,
+        feature_norm: object = 1.0,
+        n_rounds: object = None,
+    ) -> ObservationSpace:
+        """The space of a policy's arguments as a user passed them (`bounds` already checked)."""
+        return cls(
+            positive_int("dim", dim),
+            positive_float("feature_norm", feature_norm),
+            bounds,
+            None if n_rounds is None else positive_int("n_rounds", n_rounds),
+        )
 
     def arms(self, arms: npt.ArrayLike) -> FloatArray:
         """At least one arm in the ball, shape (n_arms, dim)."""

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from voful import persistence, validation
-from voful.bandits.optimism import most_optimistic
+from voful.bandits.optimism import most_optimistic, most_optimistic_in_ellipsoid
 from voful.confidence.algebra import dots
 from voful.confidence.base import BaseConfidenceSet
+from voful.confidence.ellipsoid import RidgeEllipsoid
 from voful.typing import BoolArray, FloatArray, Path, Seed
 
 
@@ -183,3 +184,18 @@ class OptimisticPolicy(Policy):
     def n_observations(self) -> int:
         """How many rewards were learnt."""
         return self.confidence_set.n_observations
+
+
+class EllipsoidPolicy(OptimisticPolicy):
+    """Optimism over one ellipsoid: argmax_x <x, center> + radius |x|_{M^-1}, in one kernel."""
+
+    @property
+    @abstractmethod
+    def confidence_set(self) -> RidgeEllipsoid:
+        """Live view of the ellipsoid."""
+
+    def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
+        Theta = self.confidence_set
+        return most_optimistic_in_ellipsoid(
+            arms, mask, Theta._center, Theta.whitener, Theta.usable_radius()
+        )

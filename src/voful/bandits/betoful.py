@@ -14,6 +14,7 @@ from voful.confidence.betting import BettingEllipsoid
 from voful.confidence.betting.extent import is_empty, optimistic_ends
 from voful.confidence.betting.state import open_state
 from voful.typing import BoolArray, FloatArray, IntArray, Seed
+from voful.validation import ObservationSpace
 
 
 @kernel
@@ -97,11 +98,8 @@ class BetOFUL(OptimisticPolicy):
         width_scale: float = 1.0,
         seed: Seed = 0,
     ) -> None:
-        space = validation.ObservationSpace(
-            validation.positive_int("dim", dim),
-            validation.positive_float("feature_norm", feature_norm),
-            validation.reward_range(reward_range),
-        )
+        bounds = validation.reward_range(reward_range)
+        space = ObservationSpace.checked(dim, bounds, feature_norm=feature_norm)
         super().__init__(space, seed=seed)
         self.failure_prob = validation.probability("failure_prob", failure_prob)
         self.theta_norm = validation.positive_float("theta_norm", theta_norm)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from voful.compiled import kernel
 from voful.confidence.algebra import means_and_widths
+from voful.confidence.intersection import tightest_interval
 from voful.typing import BoolArray, FloatArray
 
 TIE = 1e-9
@@ -40,3 +41,16 @@ def most_optimistic_in_ellipsoid(
     """`most_optimistic` over an ellipsoid: the index is <x, center> + radius |x|_{M^-1}."""
     means, widths = means_and_widths(arms, center, whitener, radius)
     return most_optimistic(means + widths, widths, mask)
+
+
+@kernel
+def most_optimistic_in_ellipsoids(
+    arms: FloatArray,
+    mask: BoolArray,
+    centers: FloatArray,
+    whiteners: FloatArray,
+    radii: FloatArray,
+) -> int:
+    """`most_optimistic` over an intersection: the index is the least of the ellipsoids' bounds."""
+    lower, upper = tightest_interval(arms, centers, whiteners, radii)
+    return most_optimistic(upper, upper - lower, mask)
