@@ -142,8 +142,9 @@ class BettingEllipsoid(BaseConfidenceSet):
         return ends(*self.compiled_arguments(), X)
 
     def _observe(self, x: FloatArray, reward: float) -> None:
-        self._reserve(1)
-        play_round(*self._everything(), x, reward)
+        if not play_round(*self._everything(), x, reward):
+            self._reserve(1)
+            play_round(*self._everything(), x, reward)
 
     def _observe_many(self, X: FloatArray, rewards: FloatArray) -> None:
         self._reserve(len(rewards))

@@ -124,8 +124,11 @@ def play_round(
     history: FloatArray,
     x: FloatArray,
     y: float,
-) -> None:
-    """One observed pair (x, y)."""
+) -> bool:
+    """One observed pair (x, y); False, and nothing done, where the history is full."""
     state = open_state(bets, constants, memory, count, history)
+    if state.rules.refresh_ratio > 0.0 and count[N] >= history.shape[0]:
+        return False
     place_bet(state, x)
     take_reward(state, x, y)
+    return True
