@@ -27,7 +27,7 @@ def margins(a: float, y_low: float, y_high: float) -> tuple[float, float]:
 def largest_slope(
     a: float, lo: float, up: float, m_plus: float, m_minus: float, s2: float
 ) -> float:
-    """where the search begins; the clip, not S, keeps the bet valid."""
+    """Where the search begins; the clip, not S, keeps the bet valid."""
     reach = max((a - lo) * m_plus, (up - a) * m_minus)
     return min(4.0 * CAP / reach, 4.0 / s2) if reach > 0.0 else 4.0 / s2
 
@@ -66,7 +66,7 @@ def _mean_alpha(s: float, r: float, t0: float, t1: float, m_plus: float, m_minus
 
 @kernel
 def alpha(S: float, r: float, t0: float, t1: float, m_plus: float, m_minus: float) -> float:
-    """a lower bound of (log f - S r t) / t^2 over [t0, t1], which need not contain 0."""
+    """A lower bound of (log f - S r t) / t^2 over [t0, t1], which need not contain 0."""
     value = math.inf
     if t1 >= 0.0:
         value = _one_side(S, r, max(t0, 0.0), t1, CAP / m_plus)
@@ -115,7 +115,7 @@ def _one_side(S: float, r: float, t0: float, t1: float, b_max: float) -> float:
 
 @kernel
 def constant(S: float, r: float, t0: float, t1: float, m_plus: float, m_minus: float) -> float:
-    """a lower bound of log f over [t0, t1] (b t >= 0, so f >= 1 + b r)."""
+    """A lower bound of log f over [t0, t1] (b t >= 0, so f >= 1 + b r)."""
     if r > 0.0 and t0 < 0.0:
         return math.log1p(-min(-S * t0, CAP / m_minus) * r)
     if r < 0.0 and t1 > 0.0:
