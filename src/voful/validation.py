@@ -126,8 +126,8 @@ def choice(name: str, value: object, allowed: Sequence[str]) -> str:
 
 
 def reward_range(value: object) -> tuple[float, float]:
-    """A pair (low, high) of finite numbers, low < high."""
-    allowed = "a pair (low, high) of finite numbers with low < high"
+    """A pair (low, high) of finite numbers, high - low >= 1e-6: ties and slack are 1e-9."""
+    allowed = "a pair (low, high) of finite numbers with high - low >= 1e-6 (else rescale rewards)"
     try:
         ends = tuple(value)  # type: ignore[arg-type,var-annotated]
     except TypeError:
@@ -136,7 +136,7 @@ def reward_range(value: object) -> tuple[float, float]:
         raise fail("reward_range", value, allowed)
     low, high = (finite_float("reward_range", end, allowed) for end in ends)
     # A range whose width is lost in the rounding of its ends carries no information.
-    if not high - low > 1e-12 * max(abs(low), abs(high)) or not math.isfinite(high - low):
+    if not max(1e-6, 1e-12 * max(abs(low), abs(high))) <= high - low < math.inf:
         raise fail("reward_range", (low, high), allowed)
     return low, high
 

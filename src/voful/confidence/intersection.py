@@ -32,6 +32,9 @@ def tightest_interval(
             means, widths = means_and_widths(X, centers[part], whiteners[part], radii[part])
             lower = np.maximum(lower, means - widths)
             upper = np.minimum(upper, means + widths)
+    for i in range(X.shape[0]):
+        if lower[i] > upper[i]:  # nothing in common along x: the point between says the least
+            lower[i] = upper[i] = 0.5 * (lower[i] + upper[i])
     return lower, upper
 
 
