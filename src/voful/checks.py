@@ -74,6 +74,11 @@ def check_policy(
             check(subject)
         except NotApplicable as reason:
             left_out[check.__name__] = str(reason)
+        except ContractError:
+            raise
+        except Exception as error:  # good input, and yet
+            kind = type(error).__name__
+            raise ContractError(f"{check.__name__}: raised {kind}: {error}") from error
     return left_out
 
 
@@ -209,7 +214,7 @@ class Subject:
         if hasattr(policy, "predict"):
             seen["predict"] = np.asarray(policy.predict(probes)).tobytes()
         if hasattr(policy, "index"):
-            seen["index"] = np.asarray(policy.index(probes)).tobytes()
+            seen["index"] = [np.asarray(part).tobytes() for part in policy.index(probes)]
         if policy.confidence_set is not None:
             seen["confidence_set.support"] = policy.confidence_set.support(probes).tobytes()
         return seen
@@ -521,8 +526,9 @@ def check_index_and_predict(subject: Subject) -> None:
         raise NotApplicable("has neither index nor predict")
     arms = subject.arms(5)
     if hasattr(policy, "index"):
-        bounds = np.asarray(policy.index(arms))
-        _require(bounds.shape == (3, N_ARMS), "index", f"returned shape {bounds.shape}")
+        bounds = [np.asarray(part) for part in policy.index(arms)]
+        shapes = [part.shape for part in bounds]
+        _require(shapes == [(N_ARMS,)] * 3, "index", f"returned shapes {shapes}")
         _require(np.isfinite(bounds).all(), "index", "is not finite")
         _require((bounds[1] <= bounds[2]).all(), "index", "lower is above upper")
     if hasattr(policy, "predict"):
@@ -569,19 +575,19 @@ def check_rounds_limit(subject: Subject) -> None:
 
 CHECKS: tuple[Callable[[Subject], None], ...] = (
     check_protocol,
-    check_select,
+    check_repr,
+    check_index_and_predict,
+    check_support,
+    check_interval,
     check_determinism,
+    check_select,
     check_bad_arms,
     check_bad_updates,
+    check_bad_questions,
     check_variances,
     check_batches,
     check_input_forms,
     check_save_and_load,
-    check_support,
-    check_interval,
-    check_bad_questions,
-    check_index_and_predict,
-    check_repr,
     check_rounds_limit,
 )
 """All checks, in the order in which `check_policy` runs them."""

@@ -78,6 +78,7 @@ class ConfidenceBall2(EllipsoidPolicy):
         self.theta_norm = validation.positive_float("theta_norm", theta_norm)
         self.width_scale = validation.positive_float("width_scale", width_scale)
         self._unit = max(high - low, self.theta_norm * space.feature_norm)
+        _check_scales(space.feature_norm, self.theta_norm, self._unit)
         self._set = RidgeEllipsoid(
             space,
             ridge=space.feature_norm**2,
@@ -94,3 +95,12 @@ class ConfidenceBall2(EllipsoidPolicy):
     def _radius(self, Theta: RidgeEllipsoid) -> float:
         t = Theta.n_observations + 1  # the round to come
         return self._unit * math.sqrt(confidence_ball_beta(t, self.dim, self.failure_prob))
+
+
+def _check_scales(feature_norm: float, theta_norm: float, unit: float) -> None:
+    """ValueError where squares of the scales would overflow or vanish."""
+    if not 1e-100 <= feature_norm <= 1e100:
+        raise validation.fail("feature_norm", feature_norm, "a number from 1e-100 to 1e100")
+    if not unit <= 1e100:
+        name = "theta_norm" if unit == theta_norm * feature_norm else "reward_range"
+        raise validation.fail(name, unit, "scales of at most 1e100")

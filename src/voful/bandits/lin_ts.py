@@ -108,6 +108,9 @@ class LinTS(OptimisticPolicy):
         check_conditioning(space.feature_norm, self.ridge)
         self.constants = validation.choice("constants", constants, ("posterior", "paper"))
         self.width_scale = validation.positive_float("width_scale", width_scale)
+        if not self.noise_scale * self.width_scale <= 1e100:  # else draws overflow
+            name = "noise_scale" if self.noise_scale > self.width_scale else "width_scale"
+            raise validation.fail(name, getattr(self, name), "noise_scale * width_scale <= 1e100")
         self._set = RidgeEllipsoid(
             space,
             ridge=self.ridge,

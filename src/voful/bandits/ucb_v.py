@@ -57,7 +57,8 @@ def slot_of(x: FloatArray, known: FloatArray, table: IntArray) -> int:
 @kernel
 def fill_table(known: FloatArray, n_known: int, table: IntArray) -> None:
     """The table of the first n_known rows."""
-    table[:] = FREE
+    for slot in range(table.shape[0]):
+        table[slot] = FREE
     for i in range(n_known):
         table[slot_of(known[i], known, table)] = i
 
@@ -82,7 +83,8 @@ def learn(
             if tally[ARMS] == known.shape[0]:
                 return i
             table[slot] = tally[ARMS]
-            known[table[slot]] = X[i]
+            for j in range(X.shape[1]):
+                known[table[slot], j] = X[i, j]
             tally[ARMS] += 1
         arm = statistics[table[slot]]
         arm[PLAYS] += 1.0
@@ -102,7 +104,8 @@ def statistics_of(
     for i in range(X.shape[0]):
         place = table[slot_of(X[i], known, table)]
         if place != FREE:
-            out[i] = statistics[place]
+            for k in range(3):
+                out[i, k] = statistics[place, k]
     return out
 
 
@@ -126,10 +129,12 @@ def ucb_v_widths(
 @kernel
 def choose(statistics: FloatArray, widths: FloatArray, mask: BoolArray) -> int:
     """The first arm never played, else the most optimistic."""
+    upper = np.empty(statistics.shape[0])
     for i in range(statistics.shape[0]):
         if statistics[i, PLAYS] == 0.0 and (mask.shape[0] == 0 or mask[i]):
             return i
-    return most_optimistic(statistics[:, MEAN] + widths, widths, mask)
+        upper[i] = statistics[i, MEAN] + widths[i]
+    return most_optimistic(upper, widths, mask)
 
 
 class UCBV(Policy):
@@ -192,6 +197,11 @@ class UCBV(Policy):
         self.exploration = validation.positive_float("exploration", exploration)
         self.range_weight = validation.nonnegative_float("range_weight", range_weight)
         self.width_scale = validation.positive_float("width_scale", width_scale)
+        for name in ("exploration", "range_weight", "width_scale"):
+            if getattr(self, name) > 1e6:  # else widths may overflow
+                raise validation.fail(name, getattr(self, name), "a number of at most 10^6")
+        if not self._high - self._low <= 1e100:
+            raise validation.fail("reward_range", reward_range, "a range of at most 1e100")
         self._known = np.zeros((FIRST_CAPACITY, self.dim))
         self._table = np.full(2 * FIRST_CAPACITY, FREE, dtype=np.int64)
         self._statistics = np.zeros((FIRST_CAPACITY, 3))
