@@ -193,7 +193,13 @@ class Subject:
         cls = type(self._original)
         if not isinstance(self._original, persistence.Persistent):
             raise NotApplicable(f"{cls.__name__} is none of voful's; pass load= to read its files")
-        return persistence.load(path, lambda name: cls)
+
+        def find(name: str) -> type[persistence.Persistent]:
+            if name != cls.__name__:
+                raise ValueError(f"holds a {name}, not a {cls.__name__}")
+            return cls
+
+        return persistence.load(path, find)
 
     def set_of(self, policy: Any) -> ConfidenceSet:
         """The confidence set of a policy that has one."""

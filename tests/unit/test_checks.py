@@ -237,6 +237,11 @@ class ForgetsInFiles(Honest):
         super().save(path)
 
 
+class WritesAnother(OFUL):
+    def save(self, path: Any) -> None:
+        OFUL(self.dim).save(path)
+
+
 class WritesNothing(Honest):
     def save(self, path: Any) -> None:
         pass
@@ -370,6 +375,7 @@ BROKEN: dict[str, tuple[Callable[[], Any], str]] = {
     "changes": (lambda: ChangesTheArms(3), "select: changed the arms"),
     "no lists": (lambda: NoLists(3), "check_input_forms: raised TypeError: arrays only"),
     "forgets": (lambda: ForgetsInFiles(3), "load: not what was saved"),
+    "another": (lambda: WritesAnother(3), "holds a OFUL, not a WritesAnother"),
     "no file": (lambda: WritesNothing(3), "save: wrote no file"),
     "nameless": (lambda: Nameless(3), "repr: is <.* object at"),
     "narrow": (lambda: with_set(NarrowSupport), "support: is below"),
