@@ -32,10 +32,8 @@ def style_of(policy: str) -> dict[str, Any]:
     """Colour and line of a policy: by its place in the registry, the same in every figure."""
     ids = [entry.id for entry in registry.entries()]
     place = ids.index(policy) if policy in ids else len(ids) + sum(policy.encode()) % 28
-    return {
-        "color": _COLOURS[place % len(_COLOURS)],
-        "linestyle": _LINES[(place + place // len(_COLOURS)) % len(_LINES)],
-    }
+    turn, colour = divmod(place, len(_COLOURS))
+    return {"color": _COLOURS[colour], "linestyle": _LINES[(colour + turn) % len(_LINES)]}
 
 
 def regret_over_rounds(results: pl.DataFrame, *, title: str | None = None) -> Figure:
