@@ -87,10 +87,11 @@ def finite_float(name: str, value: object, allowed: str = "a finite number") -> 
 
 
 def positive_float(name: str, value: object) -> float:
-    """A finite number > 0."""
-    number = finite_float(name, value, "a finite number > 0")
-    if number <= 0.0:
-        raise fail(name, number, "a finite number > 0")
+    """A number > 0, at most 1e100: its square is finite."""
+    allowed = "a number > 0, at most 1e100"
+    number = finite_float(name, value, allowed)
+    if not 0.0 < number <= 1e100:
+        raise fail(name, number, allowed)
     return number
 
 
