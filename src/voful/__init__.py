@@ -2,9 +2,12 @@
 
 from voful import confidence, envs
 from voful.bandits.betoful import BetOFUL
+from voful.bandits.faury import Faury
 from voful.bandits.losan import LOSAN
 from voful.bandits.oful import OFUL
 from voful.bandits.voful import VOFUL, VOFUL2
+from voful.bandits.weighted_oful import WeightedOFUL
+from voful.bandits.weighted_oful_plus import WeightedOFULPlus
 from voful.persistence import FileFormatError
 from voful.registry import create, load
 
@@ -16,7 +19,10 @@ __all__ = [
     "VOFUL",
     "VOFUL2",
     "BetOFUL",
+    "Faury",
     "FileFormatError",
+    "WeightedOFUL",
+    "WeightedOFULPlus",
     "__version__",
     "confidence",
     "create",
