@@ -109,12 +109,18 @@ def test_sets(id: str, value: Any) -> None:
             assert "got" in str(error), error
 
 
-@pytest.mark.parametrize("cls", [voful.BetOFUL, voful.LOSAN, voful.OFUL])
+@pytest.mark.parametrize(
+    "cls",
+    [voful.BetOFUL, voful.Faury, voful.LOSAN, voful.OFUL, voful.WeightedOFUL,
+     voful.WeightedOFULPlus],
+)  # fmt: skip
 @given(
     arguments=st.dictionaries(
         st.sampled_from(
             ["dim", "failure_prob", "reward_range", "noise_scale", "theta_norm", "feature_norm",
-             "theta_center", "bet", "refresh", "ridge", "det_growth", "width_scale", "seed"]
+             "theta_center", "bet", "refresh", "ridge", "det_growth", "width_scale", "seed",
+             "n_rounds", "noise_bound", "variation_ridge", "deviation_floor", "leverage_scale",
+             "with_oful", "constants"]
         ),
         garbage,
         max_size=3,
@@ -124,6 +130,8 @@ def test_constructors(cls: Any, arguments: dict[str, Any]) -> None:
     accepted = inspect.signature(cls).parameters
     arguments = {name: value for name, value in arguments.items() if name in accepted}
     arguments.setdefault("dim", 2)
+    if "n_rounds" in accepted:
+        arguments.setdefault("n_rounds", 100)
     if isinstance(arguments["dim"], (int, np.integer)) and arguments["dim"] > 50:
         arguments["dim"] = 2
     try:
