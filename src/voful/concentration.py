@@ -153,8 +153,8 @@ class SelfNormalizedBernstein(NamedTuple):
 
 
 # Free constants of `self_normalized_bernstein`, to be chosen before the data.
-_GROWTHS = np.geomspace(0.02, 4.0, 64)  # s
-_EXPONENTS = np.geomspace(0.05, 12.0, 64)  # u
+_GROWTHS = np.geomspace(0.02, 4.0, 128)  # s
+_EXPONENTS = np.geomspace(0.05, 12.0, 128)  # u
 
 
 def self_normalized_bernstein(

@@ -40,8 +40,8 @@ class LiteralKnownVariance:
     def tight(self, Z: FloatArray, lam: float, L: float, linear: float, square: float) -> float:
         grid = [
             (s, u)
-            for s in np.geomspace(0.02, 4.0, 64)
-            for u in np.geomspace(0.05, 12.0, 64)
+            for s in np.geomspace(0.02, 4.0, 128)
+            for u in np.geomspace(0.05, 12.0, 128)
         ]  # fmt: skip
         if not self.chosen:  # fixed before the data: the same in every round
             self.chosen = min(self.line(L, linear, square, s, u) for s, u in grid)
