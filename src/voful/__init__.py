@@ -4,11 +4,14 @@ from voful import checks, confidence, envs
 from voful.bandits.betoful import BetOFUL
 from voful.bandits.confidence_ball import ConfidenceBall2
 from voful.bandits.epsilon_greedy import EpsilonGreedy
+from voful.bandits.faury import Faury
 from voful.bandits.lin_ts import LinTS
 from voful.bandits.losan import LOSAN
 from voful.bandits.oful import OFUL
 from voful.bandits.ucb_v import UCBV
 from voful.bandits.voful import VOFUL, VOFUL2
+from voful.bandits.weighted_oful import WeightedOFUL
+from voful.bandits.weighted_oful_plus import WeightedOFULPlus
 from voful.persistence import FileFormatError
 from voful.registry import create, load
 
@@ -23,8 +26,11 @@ __all__ = [
     "BetOFUL",
     "ConfidenceBall2",
     "EpsilonGreedy",
+    "Faury",
     "FileFormatError",
     "LinTS",
+    "WeightedOFUL",
+    "WeightedOFULPlus",
     "__version__",
     "checks",
     "confidence",

@@ -12,11 +12,14 @@ from voful import persistence, validation
 from voful.bandits.betoful import BetOFUL
 from voful.bandits.confidence_ball import ConfidenceBall2
 from voful.bandits.epsilon_greedy import EpsilonGreedy
+from voful.bandits.faury import Faury
 from voful.bandits.lin_ts import LinTS
 from voful.bandits.losan import LOSAN
 from voful.bandits.oful import OFUL
 from voful.bandits.ucb_v import UCBV
 from voful.bandits.voful import VOFUL, VOFUL2
+from voful.bandits.weighted_oful import WeightedOFUL
+from voful.bandits.weighted_oful_plus import WeightedOFULPlus
 from voful.persistence import FileFormatError, Persistent
 from voful.typing import Path
 
@@ -107,6 +110,23 @@ _ENTRIES = (
         params={"constants": "paper"},
     ),
     Entry(
+        id="faury",
+        cls=Faury,
+        kind="bandit",
+        paper="Faury, Abeille, Calauzenes, Fercoq 2020, Theorem 1; tight constants",
+        guarantee="coverage proved; measured: falls with the variance",
+        cost="A d^2",
+    ),
+    Entry(
+        id="faury-paper",
+        cls=Faury,
+        kind="bandit",
+        paper="Faury, Abeille, Calauzenes, Fercoq 2020, Theorem 1; printed constants",
+        guarantee="coverage proved; measured: falls with the variance",
+        cost="A d^2",
+        params={"constants": "paper"},
+    ),
+    Entry(
         id="losan",
         cls=LOSAN,
         kind="bandit",
@@ -163,6 +183,49 @@ _ENTRIES = (
         paper="Kim, Yang, Jun 2022; printed constants",
         guarantee="d^1.5 sqrt(sum sigma_k^2) + d^2",
         cost="N d^2 + LPs, N = 5 d log K tests",
+        params={"constants": "paper"},
+    ),
+    Entry(
+        id="weighted-oful",
+        cls=WeightedOFUL,
+        kind="bandit",
+        paper="Zhou, Gu, Szepesvari 2021; tight constants",
+        guarantee="d sqrt(sum sigma_k^2) + R sqrt(d K)",
+        cost="A d^2",
+    ),
+    Entry(
+        id="weighted-oful-paper",
+        cls=WeightedOFUL,
+        kind="bandit",
+        paper="Zhou, Gu, Szepesvari 2021; printed constants",
+        guarantee="d sqrt(sum sigma_k^2) + R sqrt(d K)",
+        cost="A d^2",
+        params={"constants": "paper"},
+    ),
+    Entry(
+        id="weighted-oful-plus",
+        cls=WeightedOFULPlus,
+        kind="bandit",
+        paper="Zhou, Gu 2022; tight constants",
+        guarantee="d sqrt(sum sigma_k^2) + d R",
+        cost="A d^2",
+    ),
+    Entry(
+        id="weighted-oful-plus-oful",
+        cls=WeightedOFULPlus,
+        kind="bandit",
+        paper="Zhou, Gu 2022, cut with OFUL's set; tight constants",
+        guarantee="min(d sqrt(sum sigma_k^2) + d R, R d sqrt(K))",
+        cost="A d^2",
+        params={"with_oful": True},
+    ),
+    Entry(
+        id="weighted-oful-plus-paper",
+        cls=WeightedOFULPlus,
+        kind="bandit",
+        paper="Zhou, Gu 2022; printed constants",
+        guarantee="d sqrt(sum sigma_k^2) + d R",
+        cost="A d^2",
         params={"constants": "paper"},
     ),
 )

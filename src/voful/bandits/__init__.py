@@ -3,11 +3,14 @@
 from voful.bandits.betoful import BetOFUL
 from voful.bandits.confidence_ball import ConfidenceBall2
 from voful.bandits.epsilon_greedy import EpsilonGreedy
+from voful.bandits.faury import Faury
 from voful.bandits.lin_ts import LinTS
 from voful.bandits.losan import LOSAN
 from voful.bandits.oful import OFUL
 from voful.bandits.ucb_v import UCBV
 from voful.bandits.voful import VOFUL, VOFUL2
+from voful.bandits.weighted_oful import WeightedOFUL
+from voful.bandits.weighted_oful_plus import WeightedOFULPlus
 
 __all__ = [
     "LOSAN",
@@ -18,5 +21,8 @@ __all__ = [
     "BetOFUL",
     "ConfidenceBall2",
     "EpsilonGreedy",
+    "Faury",
     "LinTS",
+    "WeightedOFUL",
+    "WeightedOFULPlus",
 ]
