@@ -2,9 +2,21 @@
 
 from voful.envs.arms import GivenArms, RandomArms, TinyThenUnitArms
 from voful.envs.linear_bandit import Feedback, LinearBandit, linear_bandit
+from voful.envs.linear_mixture import LinearMixtureMDP, Trajectories
+from voful.envs.mixture_families import (
+    FAMILIES,
+    ctgoal,
+    ctqueue,
+    ctrandom,
+    gridworld,
+    mixture_family,
+    mortal,
+    riverswim,
+)
 from voful.envs.noise import LAWS, ArmScale, ConstantScale, DirectionScale, Noise
 
 __all__ = [
+    "FAMILIES",
     "LAWS",
     "ArmScale",
     "ConstantScale",
@@ -12,8 +24,17 @@ __all__ = [
     "Feedback",
     "GivenArms",
     "LinearBandit",
+    "LinearMixtureMDP",
     "Noise",
     "RandomArms",
     "TinyThenUnitArms",
+    "Trajectories",
+    "ctgoal",
+    "ctqueue",
+    "ctrandom",
+    "gridworld",
     "linear_bandit",
+    "mixture_family",
+    "mortal",
+    "riverswim",
 ]
