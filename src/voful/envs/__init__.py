@@ -14,6 +14,7 @@ from voful.envs.mixture_families import (
     riverswim,
 )
 from voful.envs.noise import LAWS, ArmScale, ConstantScale, DirectionScale, Noise
+from voful.envs.toy_text import GymnasiumMixture, from_gymnasium
 
 __all__ = [
     "FAMILIES",
@@ -23,6 +24,7 @@ __all__ = [
     "DirectionScale",
     "Feedback",
     "GivenArms",
+    "GymnasiumMixture",
     "LinearBandit",
     "LinearMixtureMDP",
     "Noise",
@@ -32,6 +34,7 @@ __all__ = [
     "ctgoal",
     "ctqueue",
     "ctrandom",
+    "from_gymnasium",
     "gridworld",
     "linear_bandit",
     "mixture_family",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,9 @@ from voful.typing import BoolArray, FloatArray, IntArray, Seed
 
 FIXED_POINT = 1e-15
 """Values that change by no more in a step of a stationary policy are final (rounding)."""
+
+MAX_CELLS = 1 << 22
+"""States that one batch of episodes may hold (64 MB with their actions)."""
 
 
 class Trajectories(NamedTuple):
@@ -43,7 +47,7 @@ def draw_successor(
             total += p
             if u < total:
                 break
-    return successors[s, a, last]
+    return int(successors[s, a, last])
 
 
 @kernel
@@ -244,17 +248,39 @@ class LinearMixtureMDP:
         """Play the next episodes with one policy; an episode ends early in an absorbing state."""
         n = validation.nonnegative_int("n_episodes", n_episodes)
         policy = self._policy(actions)
+        return self._record(policy, self._lengths(policy, n))
+
+    def rollouts(
+        self, actions: npt.ArrayLike, n_episodes: int, max_cells: int = MAX_CELLS
+    ) -> Iterator[Trajectories]:
+        """The episodes of `rollout` in batches of at most `max_cells` states (but one episode)."""
+        n = validation.nonnegative_int("n_episodes", n_episodes)
+        policy = self._policy(actions)
+        lengths = self._lengths(policy, n)
+        while len(lengths):
+            cells = np.arange(1, len(lengths) + 1) * (np.maximum.accumulate(lengths) + 1)
+            count = max(1, int(np.searchsorted(cells, max_cells, side="right")))
+            yield self._record(policy, lengths[:count])
+            lengths = lengths[count:]
+
+    def _lengths(self, policy: IntArray, n: int) -> IntArray:
         lengths = np.full(n, self._model.horizon, dtype=np.int64)
         if self._model.absorbing.any():
             # Played once for the lengths alone: memory is for the steps that there are, however
             # far the horizon.
             self._play(policy, np.empty((n, 1), np.int64), np.empty((n, 0), np.int64), lengths)
-        width = int(lengths.max(initial=0))
-        states = np.empty((n, width + 1), dtype=np.int64)
-        taken = np.empty((n, width), dtype=np.int64)
-        self._play(policy, states, taken, lengths)
+        return lengths
+
+    def _record(self, policy: IntArray, lengths: IntArray) -> Trajectories:
+        n, width = len(lengths), int(lengths.max(initial=0))
+        kept = Trajectories(
+            np.empty((n, width + 1), dtype=np.int64),
+            np.empty((n, width), dtype=np.int64),
+            lengths.copy(),
+        )
+        self._play(policy, *kept)
         self._episode += n
-        return Trajectories(states, taken, lengths)
+        return kept
 
     def _play(
         self, policy: IntArray, states: IntArray, actions: IntArray, lengths: IntArray
