@@ -20,6 +20,9 @@ from voful.mdp.trajectories import (
 from voful.typing import BoolArray, FloatArray, IntArray, Path
 from voful.validation import TOLERANCE
 
+MAX_HORIZON = 10**12
+"""Far below what the kernels can count."""
+
 
 @kernel
 def expected_next(
@@ -224,6 +227,8 @@ class LinearMixtureModel(persistence.Persistent):
         _, S, A, _ = P.shape
         self.signed = validation.boolean("signed", signed)
         self.horizon = validation.positive_int("horizon", horizon)
+        if self.horizon > MAX_HORIZON:
+            raise validation.fail("horizon", self.horizon, f"at most {MAX_HORIZON:.0e} steps")
         self.initial_state = validation.nonnegative_int("initial_state", initial_state)
         if self.initial_state >= S:
             raise validation.fail("initial_state", self.initial_state, f"a state from 0 to {S - 1}")
@@ -309,11 +314,12 @@ class LinearMixtureModel(persistence.Persistent):
         Under a theta that is a true parameter, every row of sum_i theta_i P_i is a probability.
         """
         parameter = validation.vector(name, theta, self.dim)
+        large = np.abs(parameter).max() > 1.0 + TOLERANCE  # before sums, which may overflow
         if self.stochastic:
-            if parameter.min() < -TOLERANCE or abs(parameter.sum() - 1.0) > TOLERANCE:
+            if large or parameter.min() < -TOLERANCE or abs(parameter.sum() - 1.0) > TOLERANCE:
                 raise validation.fail(name, parameter, "numbers >= 0 with sum 1")
             return np.maximum(parameter, 0.0)
-        if np.abs(parameter).sum() > 1.0 + TOLERANCE:
+        if large or np.abs(parameter).sum() > 1.0 + TOLERANCE:
             raise validation.fail(name, parameter, "numbers whose sizes sum up to at most 1")
         return parameter
 
@@ -438,6 +444,11 @@ def _check_distinct(successors: IntArray, possible: BoolArray) -> None:
 
 def _check_rows(name: str, P: FloatArray, signed: bool) -> bool:
     """Whether all rows are probabilities; tiny negative numbers are set to 0 in place."""
+    if np.abs(P).max() > 1.0 + TOLERANCE:
+        i, s, a, t = (int(k) for k in np.argwhere(np.abs(P) > 1.0 + TOLERANCE)[0])
+        raise validation.fail(
+            f"{name}[{i}, {s}, {a}, {t}]", float(P[i, s, a, t]), "a number of size at most 1"
+        )
     sums = P.sum(axis=3)
     kernels = bool(P.min() >= -TOLERANCE and np.abs(sums - 1.0).max() <= TOLERANCE)
     if kernels:
