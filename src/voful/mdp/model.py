@@ -52,12 +52,12 @@ def largest_total(
 ) -> float:
     """Largest sum of rewards along a trajectory from `start`, as far as needed to know the side.
 
-    Above `limit`: the sum of some trajectory; else an upper bound of all sums.
+    Above `limit`: some trajectory pays at least so much; else none pays more.
 
     R_n(s) = max_a r(s, a) + max over successors of R_{n-1}, n steps to go. The map is monotone
-    and commutes with constants, so the largest gain g_n = max(R_n - R_{n-1}) never grows, and
-    R_H <= R_n + (H - n) g_n: most models are decided after few steps whatever the horizon. R_n
-    never falls, so a start above the limit is decided too.
+    and commutes with constants, so the largest gain of a step, max(R_n - R_{n-1}), never grows,
+    and the least gain never falls: R_H - R_n lies between H - n times the least and H - n times
+    the largest gain. Most models are decided after few steps whatever the horizon.
     """
     S, A, _ = successors.shape
     reachable = np.zeros(S, dtype=np.bool_)
@@ -78,7 +78,7 @@ def largest_total(
     old = np.zeros(S)
     new = np.zeros(S)
     for n in range(1, horizon + 1):
-        gain = 0.0
+        least, largest = np.inf, 0.0
         for k in range(found):
             s = queue[k]
             best = 0.0
@@ -88,13 +88,13 @@ def largest_total(
                     after = max(after, old[successors[s, a, b]])
                 best = max(best, rewards[s, a] + after)
             new[s] = best
-            gain = max(gain, best - old[s])
-        total = float(new[start])
-        bound = total + (horizon - n) * gain
-        if bound <= limit:
-            return bound
-        if total > limit:
-            return total
+            least, largest = min(least, best - old[s]), max(largest, best - old[s])
+        lower = float(new[start]) + (horizon - n) * least
+        upper = float(new[start]) + (horizon - n) * largest
+        if upper <= limit:
+            return upper
+        if lower > limit:
+            return lower
         old, new = new, old
     return float(old[start])
 
