@@ -1,9 +1,13 @@
 """voful: variance-aware linear bandits and reinforcement learning in linear mixture MDPs."""
 
-from voful import confidence, envs
+from voful import checks, confidence, envs
 from voful.bandits.betoful import BetOFUL
+from voful.bandits.confidence_ball import ConfidenceBall2
+from voful.bandits.epsilon_greedy import EpsilonGreedy
+from voful.bandits.lin_ts import LinTS
 from voful.bandits.losan import LOSAN
 from voful.bandits.oful import OFUL
+from voful.bandits.ucb_v import UCBV
 from voful.bandits.voful import VOFUL, VOFUL2
 from voful.mdp.model import LinearMixtureModel
 from voful.persistence import FileFormatError
@@ -14,12 +18,17 @@ __version__ = "0.1.0"
 __all__ = [
     "LOSAN",
     "OFUL",
+    "UCBV",
     "VOFUL",
     "VOFUL2",
     "BetOFUL",
+    "ConfidenceBall2",
+    "EpsilonGreedy",
     "FileFormatError",
+    "LinTS",
     "LinearMixtureModel",
     "__version__",
+    "checks",
     "confidence",
     "create",
     "envs",

@@ -10,8 +10,12 @@ from typing import Any, Literal
 
 from voful import persistence, validation
 from voful.bandits.betoful import BetOFUL
+from voful.bandits.confidence_ball import ConfidenceBall2
+from voful.bandits.epsilon_greedy import EpsilonGreedy
+from voful.bandits.lin_ts import LinTS
 from voful.bandits.losan import LOSAN
 from voful.bandits.oful import OFUL
+from voful.bandits.ucb_v import UCBV
 from voful.bandits.voful import VOFUL, VOFUL2
 from voful.mdp.model import LinearMixtureModel
 from voful.persistence import FileFormatError, Persistent
@@ -71,6 +75,39 @@ _ENTRIES = (
         cost="A d^2",
     ),
     Entry(
+        id="confidence-ball",
+        cls=ConfidenceBall2,
+        kind="bandit",
+        paper="Dani, Hayes, Kakade 2008; printed constants",
+        guarantee="d sqrt(K)",
+        cost="A d^2",
+    ),
+    Entry(
+        id="epsilon-greedy",
+        cls=EpsilonGreedy,
+        kind="bandit",
+        paper="the naive baseline",
+        guarantee="epsilon K",
+        cost="d^2 + A d",
+    ),
+    Entry(
+        id="lin-ts",
+        cls=LinTS,
+        kind="bandit",
+        paper="Thompson sampling with the posterior scale of practice",
+        guarantee="none without a prior; coverage proved",
+        cost="d^2 + A d",
+    ),
+    Entry(
+        id="lin-ts-paper",
+        cls=LinTS,
+        kind="bandit",
+        paper="Agrawal, Goyal 2013; printed constants",
+        guarantee="d^1.5 sqrt(K)",
+        cost="d^2 + A d",
+        params={"constants": "paper"},
+    ),
+    Entry(
         id="losan",
         cls=LOSAN,
         kind="bandit",
@@ -94,6 +131,14 @@ _ENTRIES = (
         guarantee="d sqrt(K), O(d log K) switches",
         cost="A d^2",
         params={"det_growth": 1.0},
+    ),
+    Entry(
+        id="ucb-v",
+        cls=UCBV,
+        kind="bandit",
+        paper="Audibert, Munos, Szepesvari 2009",
+        guarantee="fixed arms: sum over arms of sigma_i^2 / gap_i + range",
+        cost="A d",
     ),
     Entry(
         id="voful",

@@ -127,8 +127,8 @@ def choice(name: str, value: object, allowed: Sequence[str]) -> str:
 
 
 def reward_range(value: object) -> tuple[float, float]:
-    """A pair (low, high) of finite numbers, low < high."""
-    allowed = "a pair (low, high) of finite numbers with low < high"
+    """A pair (low, high) of finite numbers, high - low >= 1e-6: ties and slack are 1e-9."""
+    allowed = "a pair (low, high) of finite numbers with high - low >= 1e-6 (else rescale rewards)"
     try:
         ends = tuple(value)  # type: ignore[arg-type,var-annotated]
     except TypeError:
@@ -137,9 +137,14 @@ def reward_range(value: object) -> tuple[float, float]:
         raise fail("reward_range", value, allowed)
     low, high = (finite_float("reward_range", end, allowed) for end in ends)
     # A range whose width is lost in the rounding of its ends carries no information.
-    if not high - low > 1e-12 * max(abs(low), abs(high)) or not math.isfinite(high - low):
+    if not max(1e-6, 1e-12 * max(abs(low), abs(high))) <= high - low < math.inf:
         raise fail("reward_range", (low, high), allowed)
     return low, high
+
+
+def reward_range_or_none(value: object) -> tuple[float, float] | None:
+    """A pair (low, high), or None where rewards are unbounded."""
+    return None if value is None else reward_range(value)
 
 
 def noise_scale(value: object, bounds: tuple[float, float] | None) -> float:
@@ -297,6 +302,23 @@ class ObservationSpace:
         self._limit = feature_norm + _slack(feature_norm)
         self._low, self._high = (-1e100, 1e100) if reward_range is None else reward_range
         self._slack = _slack(max(abs(self._low), abs(self._high)))
+
+    @classmethod
+    def checked(
+        cls,
+        dim: object,
+        bounds: tuple[float, float] | None,
+        *,
+        feature_norm: object = 1.0,
+        n_rounds: object = None,
+    ) -> ObservationSpace:
+        """The space of a policy's arguments as a user passed them (`bounds` already checked)."""
+        return cls(
+            positive_int("dim", dim),
+            positive_float("feature_norm", feature_norm),
+            bounds,
+            None if n_rounds is None else positive_int("n_rounds", n_rounds),
+        )
 
     def arms(self, arms: npt.ArrayLike) -> FloatArray:
         """At least one arm in the ball, shape (n_arms, dim)."""

@@ -109,12 +109,17 @@ def test_sets(id: str, value: Any) -> None:
             assert "got" in str(error), error
 
 
-@pytest.mark.parametrize("cls", [voful.BetOFUL, voful.LOSAN, voful.OFUL])
+@pytest.mark.parametrize(
+    "cls",
+    [voful.BetOFUL, voful.ConfidenceBall2, voful.EpsilonGreedy, voful.LinTS, voful.LOSAN,
+     voful.OFUL, voful.UCBV],
+)  # fmt: skip
 @given(
     arguments=st.dictionaries(
         st.sampled_from(
             ["dim", "failure_prob", "reward_range", "noise_scale", "theta_norm", "feature_norm",
-             "theta_center", "bet", "refresh", "ridge", "det_growth", "width_scale", "seed"]
+             "theta_center", "bet", "refresh", "ridge", "det_growth", "width_scale", "seed",
+             "constants", "epsilon", "decay", "exploration", "range_weight"]
         ),
         garbage,
         max_size=3,
@@ -131,5 +136,7 @@ def test_constructors(cls: Any, arguments: dict[str, Any]) -> None:
     except (ValueError, TypeError) as error:
         assert any(name in str(error) for name in arguments), error
     else:
-        assert np.isfinite(policy.confidence_set.support(np.eye(policy.dim))).all()
+        assert np.isfinite(policy.index(np.zeros((1, policy.dim)))).all()
+        if policy.confidence_set is not None:
+            assert np.isfinite(policy.confidence_set.support(np.eye(policy.dim))).all()
         assert policy.select(np.zeros((1, policy.dim))) == 0

@@ -20,9 +20,11 @@ IDS = [
 ]
 # Larger failure_prob, smaller set: true where the definition makes it so.
 # LOSAN's threshold is; BetOFUL's bets depend on failure_prob.
-NESTED = ["losan", "oful", "oful-rare"]
+NESTED = ["confidence-ball", "lin-ts", "lin-ts-paper", "losan", "oful", "oful-rare"]
 # Turning the data turns the set: not so where test directions are fixed in advance.
-ROTATION_INVARIANT = ["betoful", "losan", "oful", "oful-rare"]
+ROTATION_INVARIANT = [
+    "betoful", "confidence-ball", "lin-ts", "lin-ts-paper", "losan", "oful", "oful-rare",
+]  # fmt: skip
 
 seeds = st.integers(0, 10_000)
 dims = st.integers(1, 4)
