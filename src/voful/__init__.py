@@ -12,6 +12,7 @@ from voful.bandits.ucb_v import UCBV
 from voful.bandits.voful import VOFUL, VOFUL2
 from voful.bandits.weighted_oful import WeightedOFUL
 from voful.bandits.weighted_oful_plus import WeightedOFULPlus
+from voful.mdp.model import LinearMixtureModel
 from voful.persistence import FileFormatError
 from voful.registry import create, load
 
@@ -29,6 +30,7 @@ __all__ = [
     "Faury",
     "FileFormatError",
     "LinTS",
+    "LinearMixtureModel",
     "WeightedOFUL",
     "WeightedOFULPlus",
     "__version__",

@@ -20,6 +20,7 @@ from voful.bandits.ucb_v import UCBV
 from voful.bandits.voful import VOFUL, VOFUL2
 from voful.bandits.weighted_oful import WeightedOFUL
 from voful.bandits.weighted_oful_plus import WeightedOFULPlus
+from voful.mdp.model import LinearMixtureModel
 from voful.persistence import FileFormatError, Persistent
 from voful.typing import Path
 
@@ -273,7 +274,7 @@ def load(path: Path, cls: type[Persistent] | None = None) -> Any:
     """
 
     def find(name: str) -> type[Persistent]:
-        known = {entry.cls.__name__: entry.cls for entry in _ENTRIES}
+        known = {cls.__name__: cls for cls in (*(e.cls for e in _ENTRIES), LinearMixtureModel)}
         if cls is not None and cls.__name__ != name:
             raise FileFormatError(f"{path}: holds a {name}, not a {cls.__name__}")
         if cls is None and name not in known:
