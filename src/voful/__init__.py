@@ -5,8 +5,12 @@ from voful.bandits.betoful import BetOFUL
 from voful.bandits.confidence_ball import ConfidenceBall2
 from voful.bandits.epsilon_greedy import EpsilonGreedy
 from voful.bandits.lin_ts import LinTS
+from voful.bandits.linucb import LinUCB
+from voful.bandits.lofav import LOFAV
 from voful.bandits.losan import LOSAN
 from voful.bandits.oful import OFUL
+from voful.bandits.save import SAVE
+from voful.bandits.suplinucb import SupLinUCB
 from voful.bandits.ucb_v import UCBV
 from voful.bandits.voful import VOFUL, VOFUL2
 from voful.persistence import FileFormatError
@@ -15,8 +19,10 @@ from voful.registry import create, load
 __version__ = "0.1.0"
 
 __all__ = [
+    "LOFAV",
     "LOSAN",
     "OFUL",
+    "SAVE",
     "UCBV",
     "VOFUL",
     "VOFUL2",
@@ -25,6 +31,8 @@ __all__ = [
     "EpsilonGreedy",
     "FileFormatError",
     "LinTS",
+    "LinUCB",
+    "SupLinUCB",
     "__version__",
     "checks",
     "confidence",

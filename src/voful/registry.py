@@ -13,8 +13,12 @@ from voful.bandits.betoful import BetOFUL
 from voful.bandits.confidence_ball import ConfidenceBall2
 from voful.bandits.epsilon_greedy import EpsilonGreedy
 from voful.bandits.lin_ts import LinTS
+from voful.bandits.linucb import LinUCB
+from voful.bandits.lofav import LOFAV
 from voful.bandits.losan import LOSAN
 from voful.bandits.oful import OFUL
+from voful.bandits.save import SAVE
+from voful.bandits.suplinucb import SupLinUCB
 from voful.bandits.ucb_v import UCBV
 from voful.bandits.voful import VOFUL, VOFUL2
 from voful.persistence import FileFormatError, Persistent
@@ -107,6 +111,31 @@ _ENTRIES = (
         params={"constants": "paper"},
     ),
     Entry(
+        id="linucb",
+        cls=LinUCB,
+        kind="bandit",
+        paper="Chu, Li, Reyzin, Schapire 2011, Algorithm 1",
+        guarantee="none proved",
+        cost="A d^2",
+    ),
+    Entry(
+        id="lofav",
+        cls=LOFAV,
+        kind="bandit",
+        paper="Jun, Kim 2024; safe range",
+        guarantee="d sqrt(sum sigma_k^2) + lower order",
+        cost="A L d^2, L = log2(K / d) / 2",
+    ),
+    Entry(
+        id="lofav-paper",
+        cls=LOFAV,
+        kind="bandit",
+        paper="Jun, Kim 2024; constants of the authors' code",
+        guarantee="d sqrt(sum sigma_k^2) + lower order",
+        cost="A L d^2, L = log2(K / d) / 2",
+        params={"constants": "paper"},
+    ),
+    Entry(
         id="losan",
         cls=LOSAN,
         kind="bandit",
@@ -130,6 +159,31 @@ _ENTRIES = (
         guarantee="d sqrt(K), O(d log K) switches",
         cost="A d^2",
         params={"det_growth": 1.0},
+    ),
+    Entry(
+        id="save",
+        cls=SAVE,
+        kind="bandit",
+        paper="Zhao, He, Zhou, Zhang, Gu 2023; tight constants",
+        guarantee="d sqrt(sum sigma_k^2) + d R",
+        cost="A L d^2, L = 1.5 log2(K)",
+    ),
+    Entry(
+        id="save-paper",
+        cls=SAVE,
+        kind="bandit",
+        paper="Zhao, He, Zhou, Zhang, Gu 2023; printed constants",
+        guarantee="d sqrt(sum sigma_k^2) + d R",
+        cost="A L d^2, L = 1.5 log2(K)",
+        params={"constants": "paper"},
+    ),
+    Entry(
+        id="suplinucb",
+        cls=SupLinUCB,
+        kind="bandit",
+        paper="Chu, Li, Reyzin, Schapire 2011, Algorithm 3",
+        guarantee="sqrt(d K log A)",
+        cost="A L d^2, L = ln(K)",
     ),
     Entry(
         id="ucb-v",

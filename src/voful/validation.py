@@ -156,6 +156,15 @@ def noise_scale(value: object, bounds: tuple[float, float] | None) -> float:
     return 0.5 * (bounds[1] - bounds[0])
 
 
+def noise_bound(value: object, bounds: tuple[float, float] | None) -> float:
+    """A number > 0; None: the whole reward range, since mean and reward both lie in it."""
+    if value is not None:
+        return positive_float("noise_bound", value)
+    if bounds is None:
+        raise fail("noise_bound", None, "a number > 0 where reward_range is None")
+    return bounds[1] - bounds[0]
+
+
 def seed(value: object) -> np.random.SeedSequence:
     """A whole number >= 0 or a SeedSequence."""
     if isinstance(value, np.random.SeedSequence):
