@@ -158,11 +158,13 @@ def noise_scale(value: object, bounds: tuple[float, float] | None) -> float:
 
 def noise_bound(value: object, bounds: tuple[float, float] | None) -> float:
     """A number > 0; None: the whole reward range, since mean and reward both lie in it."""
-    if value is not None:
-        return positive_float("noise_bound", value)
-    if bounds is None:
+    if value is None and bounds is None:
         raise fail("noise_bound", None, "a number > 0 where reward_range is None")
-    return bounds[1] - bounds[0]
+    bound = bounds[1] - bounds[0] if value is None and bounds is not None else value
+    number = positive_float("noise_bound", bound)
+    if not 1e-100 <= number <= 1e100:  # its square is used
+        raise fail("noise_bound", number, "a number from 1e-100 to 1e100")
+    return number
 
 
 def seed(value: object) -> np.random.SeedSequence:

@@ -29,6 +29,8 @@ WEIGHTS = 0  # sum w_s^2
 RESIDUALS = 1  # sum w_s^2 (y_s - <x_s, theta_hat>)^2 + 4^-l |theta_hat|^2, theta_hat the current
 BETA = 2
 
+MOST_LAYERS = 100  # 47 are enough for 10^9 rounds and noise as large as the parameter
+
 
 @kernel
 def save_tight_beta(
@@ -311,6 +313,9 @@ class SAVE(OptimisticPolicy):
         self.constants = validation.choice("constants", constants, ("tight", "paper"))
         self.width_scale = validation.positive_float("width_scale", width_scale)
         self.alpha = min(0.5, self.theta_norm / (self.noise_bound * self.n_rounds**1.5))
+        if not self.alpha >= 0.5**MOST_LAYERS:
+            allowed = f"at most 2^{MOST_LAYERS} theta_norm / n_rounds^1.5"
+            raise validation.fail("noise_bound", self.noise_bound, allowed)
         self._set = SaveSet(
             space,
             n_layers=math.ceil(math.log2(1.0 / self.alpha)),
