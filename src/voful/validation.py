@@ -95,6 +95,15 @@ def positive_float(name: str, value: object) -> float:
     return number
 
 
+def scale(name: str, value: object) -> float:
+    """A number > 0 whose square neither overflows nor vanishes."""
+    allowed = "a number from 1e-100 to 1e100"
+    number = finite_float(name, value, allowed)
+    if not 1e-100 <= number <= 1e100:
+        raise fail(name, number, allowed)
+    return number
+
+
 def nonnegative_float(name: str, value: object) -> float:
     """A finite number >= 0."""
     number = finite_float(name, value, "a finite number >= 0")
@@ -157,14 +166,12 @@ def noise_scale(value: object, bounds: tuple[float, float] | None) -> float:
 
 
 def noise_bound(value: object, bounds: tuple[float, float] | None) -> float:
-    """A number > 0; None: the whole reward range, since mean and reward both lie in it."""
-    if value is None and bounds is None:
+    """A number > 0; None: the length of the reward range, since the mean lies in it too."""
+    if value is not None:
+        return scale("noise_bound", value)
+    if bounds is None:
         raise fail("noise_bound", None, "a number > 0 where reward_range is None")
-    bound = bounds[1] - bounds[0] if value is None and bounds is not None else value
-    number = positive_float("noise_bound", bound)
-    if not 1e-100 <= number <= 1e100:  # its square is used
-        raise fail("noise_bound", number, "a number from 1e-100 to 1e100")
-    return number
+    return scale("reward_range (its length)", bounds[1] - bounds[0])
 
 
 def seed(value: object) -> np.random.SeedSequence:

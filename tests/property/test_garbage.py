@@ -111,15 +111,16 @@ def test_sets(id: str, value: Any) -> None:
 
 @pytest.mark.parametrize(
     "cls",
-    [voful.BetOFUL, voful.ConfidenceBall2, voful.EpsilonGreedy, voful.LinTS, voful.LOSAN,
-     voful.OFUL, voful.UCBV],
+    [voful.BetOFUL, voful.ConfidenceBall2, voful.EpsilonGreedy, voful.LinTS, voful.LinUCB,
+     voful.LOFAV, voful.LOSAN, voful.OFUL, voful.SAVE, voful.SupLinUCB, voful.UCBV],
 )  # fmt: skip
 @given(
     arguments=st.dictionaries(
         st.sampled_from(
             ["dim", "failure_prob", "reward_range", "noise_scale", "theta_norm", "feature_norm",
              "theta_center", "bet", "refresh", "ridge", "det_growth", "width_scale", "seed",
-             "constants", "epsilon", "decay", "exploration", "range_weight"]
+             "n_rounds", "noise_bound", "constants", "epsilon", "decay", "exploration",
+             "range_weight"]
         ),
         garbage,
         max_size=3,
@@ -129,6 +130,8 @@ def test_constructors(cls: Any, arguments: dict[str, Any]) -> None:
     accepted = inspect.signature(cls).parameters
     arguments = {name: value for name, value in arguments.items() if name in accepted}
     arguments.setdefault("dim", 2)
+    if "n_rounds" in accepted:
+        arguments.setdefault("n_rounds", 100)
     if isinstance(arguments["dim"], (int, np.integer)) and arguments["dim"] > 50:
         arguments["dim"] = 2
     try:

@@ -19,11 +19,16 @@ IDS = [
     if make_policy(entry.id).confidence_set is not None
 ]
 # Larger failure_prob, smaller set: true where the definition makes it so.
-# LOSAN's threshold is; BetOFUL's bets depend on failure_prob.
-NESTED = ["confidence-ball", "lin-ts", "lin-ts-paper", "losan", "oful", "oful-rare"]
+# LOSAN's threshold is, and LOFAV's; BetOFUL's bets depend on failure_prob, SAVE's count of ranges
+# jumps with it.
+NESTED = [
+    "confidence-ball", "lin-ts", "lin-ts-paper", "lofav", "lofav-paper", "losan", "oful",
+    "oful-rare",
+]  # fmt: skip
 # Turning the data turns the set: not so where test directions are fixed in advance.
 ROTATION_INVARIANT = [
-    "betoful", "confidence-ball", "lin-ts", "lin-ts-paper", "losan", "oful", "oful-rare",
+    "betoful", "confidence-ball", "lin-ts", "lin-ts-paper", "lofav", "lofav-paper", "losan", "oful",
+    "oful-rare", "save", "save-paper",
 ]  # fmt: skip
 
 seeds = st.integers(0, 10_000)

@@ -82,7 +82,7 @@ class LinUCB(Policy):
         self.failure_prob = validation.probability("failure_prob", failure_prob)
         self.noise_scale = validation.noise_scale(noise_scale, bounds)
         self.width_scale = validation.positive_float("width_scale", width_scale)
-        check_conditioning(space.feature_norm, 1.0)
+        check_conditioning(space.feature_norm, 1.0, "1")
         start = (stacked[0].copy() for stacked in ridge_start(space.dim, np.ones(1)))
         self.precision, self.whitener, self.response, self.center, self.tally = start
 

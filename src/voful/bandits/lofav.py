@@ -261,12 +261,13 @@ class LOFAV(OptimisticPolicy):
         super().__init__(space, seed=seed)
         self.failure_prob = validation.probability("failure_prob", failure_prob)
         self.noise_bound = validation.noise_bound(noise_bound, bounds)
-        self.theta_norm = validation.positive_float("theta_norm", theta_norm)
+        self.theta_norm = validation.scale("theta_norm", theta_norm)
         self.constants = validation.choice("constants", constants, ("tight", "paper"))
         self.width_scale = validation.positive_float("width_scale", width_scale)
         self.n_layers = lofav_layers(self.n_rounds, space.dim)
         least_ridge = (0.5**self.n_layers * self.noise_bound / self.theta_norm) ** 2
-        check_conditioning(space.feature_norm, least_ridge)
+        root = f"2^-{self.n_layers} noise_bound / theta_norm"
+        check_conditioning(space.feature_norm, least_ridge, root)
         self._set = LofavSet(
             space,
             n_layers=self.n_layers,

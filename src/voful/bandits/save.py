@@ -309,7 +309,7 @@ class SAVE(OptimisticPolicy):
         super().__init__(space, seed=seed)
         self.failure_prob = validation.probability("failure_prob", failure_prob)
         self.noise_bound = validation.noise_bound(noise_bound, bounds)
-        self.theta_norm = validation.positive_float("theta_norm", theta_norm)
+        self.theta_norm = validation.scale("theta_norm", theta_norm)
         self.constants = validation.choice("constants", constants, ("tight", "paper"))
         self.width_scale = validation.positive_float("width_scale", width_scale)
         self.alpha = min(0.5, self.theta_norm / (self.noise_bound * self.n_rounds**1.5))

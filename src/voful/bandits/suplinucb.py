@@ -170,7 +170,7 @@ class SupLinUCB(Policy):
         self.noise_scale = validation.noise_scale(noise_scale, bounds)
         self.theta_norm = validation.positive_float("theta_norm", theta_norm)
         self.width_scale = validation.positive_float("width_scale", width_scale)
-        check_conditioning(space.feature_norm, 1.0)
+        check_conditioning(space.feature_norm, 1.0, "1")
         self.n_levels = max(1, math.ceil(math.log(self.n_rounds)))
         start = ridge_start(space.dim, np.ones(self.n_levels))
         self.precisions, self.whiteners, self.responses, self.centers, self.tallies = start

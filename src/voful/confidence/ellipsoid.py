@@ -230,11 +230,14 @@ class RidgeEllipsoid(Ellipsoid):
         return self.precision, self.whitener, self.response, self._center, self.tally
 
 
-def check_conditioning(feature_norm: float, ridge: float) -> None:
-    """ValueError where a single arm could drown the ridge in rounding."""
+def check_conditioning(feature_norm: float, ridge: float, root: str = "sqrt(ridge)") -> None:
+    """ValueError where a single arm could drown the ridge in rounding.
+
+    `root` says in the user's words what the root of `ridge` is.
+    """
     if not feature_norm * feature_norm <= 1e12 * ridge:
         raise fail(
             "feature_norm",
             feature_norm,
-            f"at most 10^6 sqrt(ridge) = {1e6 * math.sqrt(ridge):g}; rescale the features",
+            f"at most 10^6 {root} = {1e6 * math.sqrt(ridge):g}; rescale the features",
         )
