@@ -6,8 +6,12 @@ from voful.bandits.confidence_ball import ConfidenceBall2
 from voful.bandits.epsilon_greedy import EpsilonGreedy
 from voful.bandits.faury import Faury
 from voful.bandits.lin_ts import LinTS
+from voful.bandits.linucb import LinUCB
+from voful.bandits.lofav import LOFAV
 from voful.bandits.losan import LOSAN
 from voful.bandits.oful import OFUL
+from voful.bandits.save import SAVE
+from voful.bandits.suplinucb import SupLinUCB
 from voful.bandits.ucb_v import UCBV
 from voful.bandits.voful import VOFUL, VOFUL2
 from voful.bandits.weighted_oful import WeightedOFUL
@@ -19,8 +23,10 @@ from voful.registry import create, load
 __version__ = "0.1.0"
 
 __all__ = [
+    "LOFAV",
     "LOSAN",
     "OFUL",
+    "SAVE",
     "UCBV",
     "VOFUL",
     "VOFUL2",
@@ -30,7 +36,9 @@ __all__ = [
     "Faury",
     "FileFormatError",
     "LinTS",
+    "LinUCB",
     "LinearMixtureModel",
+    "SupLinUCB",
     "WeightedOFUL",
     "WeightedOFULPlus",
     "__version__",

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammainc
 
+from voful.compiled import kernel
 from voful.typing import FloatArray
 
 # --- the paper's ------------------------------------------------------------------------------
@@ -73,7 +74,8 @@ def variance_lemma_failure(n: int, delta: float) -> float:
 # --- KT: coin betting -------------------------------------------------------------------------
 
 
-def kt_log_price(n: int, delta: float) -> float:
+@kernel
+def kt_log_price(n: float, delta: float) -> float:
     """xi = 1/2 ln(pi n + 1) + ln(1/delta), the exponent of `kt_radius`."""
     return 0.5 * math.log(math.pi * n + 1.0) - math.log(delta)
 
@@ -333,3 +335,54 @@ def faury_radius(log_det_ratio: float, dim: int, *, ridge: float, b: float, delt
     root = math.sqrt(ridge) / b
     gamma = 0.5 * log_det_ratio - math.log(delta) + dim * math.log(2.0)
     return 0.5 * root + 2.0 / root * gamma
+
+
+# --- a layer of weighted least squares --------------------------------------------------------
+#
+# x_1, x_2, ... and weights w_s in (0, 1] are predictable, Z_t = ridge I + sum w_s^2 x_s x_s',
+# w_s |x_s|_{Z_{s-1}^-1} <= rho; the noise is centred with |eta_s| <= b. S_t = sum w_s^2 eta_s x_s
+# and V_t = sum w_s^2 eta_s^2.
+
+
+@kernel
+def layer_ranges(rho: float, n: int, delta: float) -> int:
+    """How many dyadic ranges `layer_deviation` needs to hold at all times up to n."""
+    return max(1, math.ceil(math.log2(math.sqrt(n) / (2.0 * rho * math.log(1.0 / delta)))) + 1)
+
+
+@kernel
+def layer_slope(rho: float, xi: float) -> float:
+    """rho (1 + sqrt(8 xi)): what sqrt(V) counts in `layer_deviation`."""
+    return rho * (1.0 + math.sqrt(8.0 * xi))
+
+
+@kernel
+def layer_deviation(sum_squares: float, rho: float, b: float, xi: float) -> float:
+    """|S_t|_{Z_t^-1} <= rho ((1 + sqrt(8 xi)) sqrt(V_t) + 4 b xi), for all t up to n.
+
+    xi = `kt_log_price` (t, delta / `layer_ranges` (rho, n, delta)); fails with probability at most
+    delta. No variance is known or estimated: V_t is the noise itself.
+
+    With q = |S|^2_{Z^-1}, m_t = <x_t, Z_{t-1}^-1 S_{t-1}> and g = w_t^2 |x_t|^2_{Z_{t-1}^-1} it is
+    exact that q_t = q_{t-1} + w_t^2 (2 eta m - m^2 + eta^2 g) / (1 + g). The term with eta^2 is <=
+    rho^2 w_t^2 eta^2; the one with eta m, X_t, is at most 2 rho |w_t eta| sqrt(q_{t-1}) in size:
+    with M = max_{s<t} sqrt(q_s) its squares sum to at most 4 rho^2 M^2 V. `kt_radius` for X_s cut
+    off where sqrt(q_{s-1}) > 2^k b_0, b_0 = 2 b rho ln(1/delta), one for each k (sqrt(q) is at most
+    b sqrt(n) always), gives q_t <= rho^2 V + M (sqrt(8 rho^2 V xi) + 4 b rho xi): the range is
+    rounded up by at most 2, V is not; below b_0 the range term is at most (2 b rho xi)^2. At the
+    time when q is largest this reads x^2 <= A + B x, hence x <= sqrt(A) + B.
+    """
+    return layer_slope(rho, xi) * math.sqrt(sum_squares) + 4.0 * b * rho * xi
+
+
+@kernel
+def self_bounded_radius(slope: float, offset: float, residual: float) -> float:
+    """The largest beta with beta <= slope sqrt(residual^2 + beta^2) + offset; slope < 1.
+
+    The noise that nobody sees from the residuals that everybody sees: for the ridge estimate c and
+    beta = |theta* - c|_Z, V + ridge |theta*|^2 = residual^2 + beta^2 exactly, with
+    residual^2 = sum w^2 (y - <x, c>)^2 + ridge |c|^2.
+    """
+    rest = 1.0 - slope * slope
+    inner = offset * offset + rest * residual * residual
+    return (offset + slope * math.sqrt(inner)) / rest

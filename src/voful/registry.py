@@ -14,8 +14,12 @@ from voful.bandits.confidence_ball import ConfidenceBall2
 from voful.bandits.epsilon_greedy import EpsilonGreedy
 from voful.bandits.faury import Faury
 from voful.bandits.lin_ts import LinTS
+from voful.bandits.linucb import LinUCB
+from voful.bandits.lofav import LOFAV
 from voful.bandits.losan import LOSAN
 from voful.bandits.oful import OFUL
+from voful.bandits.save import SAVE
+from voful.bandits.suplinucb import SupLinUCB
 from voful.bandits.ucb_v import UCBV
 from voful.bandits.voful import VOFUL, VOFUL2
 from voful.bandits.weighted_oful import WeightedOFUL
@@ -94,6 +98,23 @@ _ENTRIES = (
         cost="d^2 + A d",
     ),
     Entry(
+        id="faury",
+        cls=Faury,
+        kind="bandit",
+        paper="Faury, Abeille, Calauzenes, Fercoq 2020, Theorem 1; tight constants",
+        guarantee="coverage proved; measured: falls with the variance",
+        cost="A d^2",
+    ),
+    Entry(
+        id="faury-paper",
+        cls=Faury,
+        kind="bandit",
+        paper="Faury, Abeille, Calauzenes, Fercoq 2020, Theorem 1; printed constants",
+        guarantee="coverage proved; measured: falls with the variance",
+        cost="A d^2",
+        params={"constants": "paper"},
+    ),
+    Entry(
         id="lin-ts",
         cls=LinTS,
         kind="bandit",
@@ -111,20 +132,28 @@ _ENTRIES = (
         params={"constants": "paper"},
     ),
     Entry(
-        id="faury",
-        cls=Faury,
+        id="linucb",
+        cls=LinUCB,
         kind="bandit",
-        paper="Faury, Abeille, Calauzenes, Fercoq 2020, Theorem 1; tight constants",
-        guarantee="coverage proved; measured: falls with the variance",
+        paper="Chu, Li, Reyzin, Schapire 2011, Algorithm 1",
+        guarantee="none proved",
         cost="A d^2",
     ),
     Entry(
-        id="faury-paper",
-        cls=Faury,
+        id="lofav",
+        cls=LOFAV,
         kind="bandit",
-        paper="Faury, Abeille, Calauzenes, Fercoq 2020, Theorem 1; printed constants",
-        guarantee="coverage proved; measured: falls with the variance",
-        cost="A d^2",
+        paper="Jun, Kim 2024; safe range",
+        guarantee="d sqrt(sum sigma_k^2) + lower order",
+        cost="A L d^2, L = log2(K / d) / 2",
+    ),
+    Entry(
+        id="lofav-paper",
+        cls=LOFAV,
+        kind="bandit",
+        paper="Jun, Kim 2024; constants of the authors' code",
+        guarantee="d sqrt(sum sigma_k^2) + lower order",
+        cost="A L d^2, L = log2(K / d) / 2",
         params={"constants": "paper"},
     ),
     Entry(
@@ -151,6 +180,31 @@ _ENTRIES = (
         guarantee="d sqrt(K), O(d log K) switches",
         cost="A d^2",
         params={"det_growth": 1.0},
+    ),
+    Entry(
+        id="save",
+        cls=SAVE,
+        kind="bandit",
+        paper="Zhao, He, Zhou, Zhang, Gu 2023; tight constants",
+        guarantee="d sqrt(sum sigma_k^2) + d R",
+        cost="A L d^2, L = 1.5 log2(K)",
+    ),
+    Entry(
+        id="save-paper",
+        cls=SAVE,
+        kind="bandit",
+        paper="Zhao, He, Zhou, Zhang, Gu 2023; printed constants",
+        guarantee="d sqrt(sum sigma_k^2) + d R",
+        cost="A L d^2, L = 1.5 log2(K)",
+        params={"constants": "paper"},
+    ),
+    Entry(
+        id="suplinucb",
+        cls=SupLinUCB,
+        kind="bandit",
+        paper="Chu, Li, Reyzin, Schapire 2011, Algorithm 3",
+        guarantee="sqrt(d K log A)",
+        cost="A L d^2, L = ln(K)",
     ),
     Entry(
         id="ucb-v",

@@ -194,3 +194,35 @@ def test_variation_price_is_a_ratio_of_chi_squares() -> None:
     for tiny in (1e-200, 1e-3):  # the cdf underflows: d ln 2 takes over
         price = C.variation_bernstein(200, ridge=tiny, b=1.0, delta=0.1, exponent=0.1).price
         assert price == pytest.approx(math.log(10) + 200 * math.log(2), rel=1e-3)
+
+
+@given(
+    slope=st.floats(0.01, 0.99), offset=st.floats(1e-3, 1e3), residual=st.floats(0.0, 1e3)
+)  # fmt: skip
+def test_the_self_bounded_radius_solves_its_equation(
+    slope: float, offset: float, residual: float
+) -> None:
+    beta = C.self_bounded_radius(slope, offset, residual)
+    assert beta == pytest.approx(slope * math.hypot(residual, beta) + offset, rel=1e-9)
+    assert beta <= (slope * residual + offset) / (1 - slope) * (1 + 1e-12)  # the triangle's answer
+
+
+def test_layer_deviation_at_a_hand_computed_point() -> None:
+    assert C.layer_ranges(0.125, 10_000, 0.01) == 8  # 2^7 >= 100 / (0.25 ln 100) = 86.9 > 2^6
+    assert C.layer_ranges(0.5, 1, 0.01) == 1
+    expected = 0.125 * ((1 + math.sqrt(40.0)) * 3.0 + 4 * 2.0 * 5.0)
+    assert C.layer_deviation(9.0, 0.125, 2.0, 5.0) == pytest.approx(expected)
+
+
+@given(seed=st.integers(0, 1000))
+def test_the_recursion_behind_the_layer_bound(seed: int) -> None:
+    """q_t = q_{t-1} + w^2 (2 eta m - m^2 + eta^2 g) / (1 + g) for q = |S|^2_{Z^-1}, exactly."""
+    rng = np.random.default_rng(seed)
+    Z, S, q = 0.1 * np.eye(3), np.zeros(3), 0.0
+    for _ in range(30):
+        x, eta, w = rng.uniform(-1, 1, 3), rng.uniform(-1, 1), rng.uniform(0.1, 1)
+        g = w * w * x @ np.linalg.solve(Z, x)
+        m = x @ np.linalg.solve(Z, S)
+        q += w * w * (2 * eta * m - m * m + eta * eta * g) / (1 + g)
+        Z, S = Z + w * w * np.outer(x, x), S + w * w * eta * x
+        assert q == pytest.approx(S @ np.linalg.solve(Z, S), abs=1e-10)

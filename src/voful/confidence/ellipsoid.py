@@ -65,6 +65,25 @@ def ridge_update(
     return growth, residual
 
 
+def ridge_start(
+    dim: int, ridges: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+    """What `ridge_update` updates, before any data: one ridge estimate for each of `ridges`.
+
+    (n, dim, dim) precisions and whiteners, (n, dim) responses and centers, (n, 2) tallies.
+    """
+    n = len(ridges)
+    tallies = np.zeros((n, 2))
+    tallies[:, LOG_DET] = dim * np.log(ridges)
+    return (
+        ridges[:, np.newaxis, np.newaxis] * np.eye(dim),
+        np.eye(dim) / np.sqrt(ridges)[:, np.newaxis, np.newaxis],
+        np.zeros((n, dim)),
+        np.zeros((n, dim)),
+        tallies,
+    )
+
+
 @kernel
 def ridge_update_many(
     precision: FloatArray,
