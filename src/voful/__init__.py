@@ -5,6 +5,7 @@ from voful.bandits.betoful import BetOFUL
 from voful.bandits.losan import LOSAN
 from voful.bandits.oful import OFUL
 from voful.bandits.voful import VOFUL, VOFUL2
+from voful.experiments.store import results
 from voful.persistence import FileFormatError
 from voful.registry import create, load
 
@@ -22,4 +23,5 @@ __all__ = [
     "create",
     "envs",
     "load",
+    "results",
 ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from voful import registry
-from voful.experiments.study import Contender, Problem, Study
+from voful.experiments.run import Contender, Problem
+from voful.experiments.study import Study
 
 
 def demo_study(n_rounds: int = 5000, replicates: int = 10) -> Study:
@@ -12,14 +13,13 @@ def demo_study(n_rounds: int = 5000, replicates: int = 10) -> Study:
     return Study(
         name="demo",
         problems=(
-            Problem("low noise σ=0.05", common | {"sigma": 0.05}),
-            Problem("high noise σ=0.5", common | {"sigma": 0.5}),
+            Problem("low noise σ=0.05", common | {"sigma": 0.05}, n_rounds),
+            Problem("high noise σ=0.5", common | {"sigma": 0.5}, n_rounds),
         ),
         contenders=tuple(
             Contender(entry.id, entry.id)
             for entry in registry.entries("bandit")
             if entry.params.get("constants") != "paper"  # these learn nothing in so few rounds
         ),
-        n_rounds=n_rounds,
         replicates=replicates,
     )
