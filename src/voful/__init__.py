@@ -6,6 +6,7 @@ from voful.bandits.losan import LOSAN
 from voful.bandits.oful import OFUL
 from voful.bandits.voful import VOFUL, VOFUL2
 from voful.experiments.store import results
+from voful.mdp.model import LinearMixtureModel
 from voful.persistence import FileFormatError
 from voful.registry import create, load
 
@@ -18,6 +19,7 @@ __all__ = [
     "VOFUL2",
     "BetOFUL",
     "FileFormatError",
+    "LinearMixtureModel",
     "__version__",
     "confidence",
     "create",

@@ -217,14 +217,15 @@ def report(directory: Results) -> None:
 
 def _print_results(out: Path) -> None:
     from voful.experiments.store import results
-    from voful.report.summaries import final_table
+    from voful.report.summaries import final_table, step_of
 
     shown = Table(title="After the last round")
     for heading in ("problem", "policy"):
         shown.add_column(heading, no_wrap=True)
-    for heading in ("regret", "± over seeds", "coverage", "µs a round"):
+    frame = results(out)
+    for heading in ("regret", "± over seeds", "coverage", f"µs a {step_of(frame)}"):
         shown.add_column(heading, justify="right")
-    for row in final_table(results(out)).iter_rows(named=True):
+    for row in final_table(frame).iter_rows(named=True):
         error, coverage = row["regret_error"], row["coverage"]
         shown.add_row(
             row["problem"],
@@ -232,7 +233,7 @@ def _print_results(out: Path) -> None:
             f"{row['regret']:.1f}",
             "-" if error is None else f"{error:.1f}",
             "-" if coverage is None else f"{coverage:.0%}",
-            f"{row['time_per_round']:.1f}",
+            f"{row['time_per_step']:.1f}",
         )
     console.print(shown)
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from time import process_time
 from typing import Any
 
+import numpy as np
+
 from voful import registry
+from voful.envs import FAMILIES as MIXTURE_FAMILIES
 from voful.envs import linear_bandit
+from voful.experiments.episodes import EpisodeRecord, play_episodes
 from voful.experiments.loop import Record, play
 from voful.experiments.run import LINEAR_BANDIT, Run
 from voful.registry import Kind
@@ -19,7 +23,10 @@ Columns = dict[str, list[Any]]
 
 CHECK_EVERY = 10  # rounds between two looks whether theta* is in the set
 
-FAMILIES: dict[Kind, dict[str, Callable[..., Any]]] = {"bandit": {LINEAR_BANDIT: linear_bandit}}
+FAMILIES: Mapping[Kind, Mapping[str, Callable[..., Any]]] = {
+    "bandit": {LINEAR_BANDIT: linear_bandit},
+    "episodic": MIXTURE_FAMILIES,
+}
 """What a study may name as a problem's family; each takes plain values and a seed."""
 
 
@@ -72,9 +79,14 @@ def _rehearse(run: Run) -> str | None:
     return None
 
 
-def _columns(records: Sequence[Record]) -> Columns:
+def _columns(records: Sequence[Record | EpisodeRecord]) -> Columns:
     names = [column.name for column in fields(records[0])]
-    return {name: [getattr(record, name) for record in records] for name in names}
+    return {name: [_plain(getattr(record, name)) for record in records] for name in names}
+
+
+def _plain(value: Any) -> Any:
+    """What a user's environment or set may have returned, without NumPy."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def build_environment(run: Run) -> Any:
@@ -115,5 +127,22 @@ def prepare_bandit(run: Run, *, first_only: bool = False) -> Iterator[Record]:
     )
 
 
-PREPARE: dict[Kind, Callable[..., Iterator[Record]]] = {"bandit": prepare_bandit}
+def prepare_episodes(run: Run, *, first_only: bool = False) -> Iterator[EpisodeRecord]:
+    """A linear mixture MDP and its agent, ready to play."""
+    env = build_environment(run)
+    cls, params = policy_class(run)
+    offered = {"n_episodes": run.problem.length, "seed": run.policy_seed()}
+    agent = registry.build(cls, env.model, offered=offered, **params)
+    return play_episodes(
+        agent,
+        env,
+        1 if first_only else run.problem.length,
+        record_at=None if first_only else run.record_at,
+    )
+
+
+PREPARE: Mapping[Kind, Callable[..., Iterator[Record | EpisodeRecord]]] = {
+    "bandit": prepare_bandit,
+    "episodic": prepare_episodes,
+}
 """How each kind of run is set up; what is returned plays while it is read."""

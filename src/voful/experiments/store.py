@@ -15,7 +15,7 @@ import contextlib
 import hashlib
 import io
 import json
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -77,8 +77,7 @@ class Store:
             "replicate": run.replicate,
         }
         everything = {name: [label] * n for name, label in labels.items()} | columns
-        types = _schema(everything)
-        series = [pl.Series(name, x, dtype=types[name]) for name, x in everything.items()]
+        series = [pl.Series(name, x, dtype=_type_of(x)) for name, x in everything.items()]
         self._write_frame(f"{run.key}.parquet", pl.DataFrame(series))
         (self.failed / f"{run.key}.json").unlink(missing_ok=True)
 
@@ -214,7 +213,7 @@ class Store:
         import polars as pl
 
         try:
-            return pl.read_parquet(paths, columns=columns)
+            return pl.read_parquet(paths, columns=columns, glob=False)
         except FileNotFoundError:
             raise
         except (pl.exceptions.PolarsError, OSError) as error:
@@ -257,24 +256,19 @@ def _while_files_move(read: Callable[[], T]) -> T:
     return read()
 
 
-def _schema(names: Iterable[str]) -> dict[str, Any]:
-    """Types of the columns: the same in every file, also where all values are missing."""
+def _type_of(values: list[Any]) -> Any:
+    """Polars type of a column: the same in every file, also where all values are missing."""
     import polars as pl
 
-    known = {
-        "run": pl.String,
-        "problem": pl.String,
-        "policy": pl.String,
-        "replicate": pl.Int64,
-        "round": pl.Int64,
-        "episode": pl.Int64,
-        "in_set": pl.Boolean,
-        "covered": pl.Boolean,
-    }
-    return {name: known.get(name, pl.Float64) for name in names}
+    known = {str: pl.String, bool: pl.Boolean, int: pl.Int64, float: pl.Float64}
+    first = next((value for value in values if value is not None), None)
+    return pl.Boolean if first is None else known[type(first)]  # only truths may be missing
 
 
 def _empty(step: str) -> pl.DataFrame:
     import polars as pl
 
-    return pl.DataFrame(schema=_schema(("run", "problem", "policy", "replicate", step, "regret")))
+    words = dict.fromkeys(("run", "problem", "policy"), pl.String)
+    return pl.DataFrame(
+        schema=words | {"replicate": pl.Int64, step: pl.Int64, "regret": pl.Float64}
+    )

@@ -97,7 +97,7 @@ class _ProblemTable(_Declared):
     """The keys of a problem besides the family's arguments."""
 
     model_config = ConfigDict(strict=True, extra="allow")
-    family: Name = LINEAR_BANDIT
+    family: Name = Field(LINEAR_BANDIT, description="a family, file.py:Name or module:Name")
     rounds: Count | None = Field(None, description=_COUNT)
     episodes: Count | None = Field(None, description=_COUNT)
 
@@ -179,7 +179,7 @@ def _problem(cell: Cell, kind: Kind, length: int | None, directory: Path) -> Pro
     table = _checked(_ProblemTable, cell.table, cell.where)
     params = dict(table.model_extra or {})
     own = _code(table.family, "family", cell, directory)
-    families = FAMILIES.get(kind, {})
+    families = FAMILIES[kind]
     if own is None and table.family not in families:
         raise _unknown(f"{cell.where}: family", table.family, families)
     factory = families[table.family] if own is None else _load(own, cell)
