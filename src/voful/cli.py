@@ -73,7 +73,9 @@ def demo(
 @app.command()
 def run(
     study: Annotated[Path, typer.Argument(help="A declared study, TOML.", exists=True)],
-    out: Annotated[Path, typer.Option(help="Directory for the results.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Directory for the results; default: out/NAME.")
+    ] = None,
     workers: Workers = 0,
     backend: Annotated[str, typer.Option(help="processes or ray.")] = "processes",
     address: Annotated[str | None, typer.Option(help="Of a running Ray cluster.")] = None,
@@ -86,6 +88,7 @@ def run(
 
     with _clear_errors():
         declared = read_study(study)
+    out = out or Path("out") / study.stem
     complete = _run(declared, out, workers or None, backend, address, only)
     raise typer.Exit(0 if complete else 1)
 
@@ -120,6 +123,7 @@ def _run(
         )
     if summary.played or summary.stored:
         _print_results(out)
+    console.print(f"results: {out}", soft_wrap=True, highlight=False)
     if summary.failed:
         console.print(
             f"{len(summary.failed)} runs failed twice: voful show {out}",

@@ -176,7 +176,7 @@ def _play(
                 observer.finished(run, outcome)
                 loose += 1
                 if loose >= PACK_AT:
-                    loose = store.pack()
+                    loose = store.pack(PACK_AT)
                 continue
             error = outcome.error or ""
             again = run.key not in tried
