@@ -57,7 +57,7 @@ def cluster() -> Iterator[Any]:
     here = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "include_dashboard": False}
     cluster = Cluster(initialize_head=True, head_node_args=here)
     yield cluster
-    cluster.shutdown()
+    cluster.shutdown()  # type: ignore[no-untyped-call]
 
 
 class Saboteur(Silent):

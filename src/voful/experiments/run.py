@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +96,7 @@ class Run:
         """problem/policy/replicate, for people and for ``--only``."""
         return f"{self.problem.name}/{self.contender.name}/{self.replicate}"
 
-    @property
+    @cached_property
     def key(self) -> str:
         """Hash of what defines the run: its place in the study, its seed, the library."""
         definition = {

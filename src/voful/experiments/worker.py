@@ -9,6 +9,7 @@ socket, and ends at once when the other end is gone, however that came about.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import select
 import signal
@@ -26,6 +27,7 @@ def main(control: int, sockets: list[int]) -> None:
     with Connection(control) as parent, contextlib.suppress(EOFError, OSError):
         parent.send(rehearse(parent.recv()))
         parent.recv()  # go on
+        gc.freeze()  # workers share what is loaded, and need not look through it for garbage
         for socket in sockets:
             if os.fork() == 0:
                 parent.close()

@@ -245,5 +245,23 @@ def test_a_full_disk_leaves_earlier_results_intact(
     assert len(Store(tmp_path).keys()) == 4
 
 
+def test_files_are_packed_as_they_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("voful.experiments.runner.PACK_AT", 3)
+    run_study(study("oful", "oful-rare", replicates=4), tmp_path, workers=2)
+    names = [path.name for path in (tmp_path / "runs").iterdir()]
+    assert len(names) <= 16 // 3 + 2
+    assert len(Store(tmp_path).keys()) == 16
+    assert run_study(study("oful", "oful-rare", replicates=4), tmp_path).played == 0
+
+
+def test_code_that_reads_its_own_file_finds_it(tmp_path: Path) -> None:
+    """Also where the file has changed or gone: tracebacks and kernels need one."""
+    declared = faulty_study(tmp_path, "Raises")
+    (tmp_path / "faulty.py").write_text("# something else by now\n")
+    run_study(declared, tmp_path / "out", workers=1, only="a/Raises/0")
+    (failure,) = Store(tmp_path / "out").failures().values()
+    assert "raise ZeroDivisionError" in failure["traceback"]
+
+
 def test_the_demo_has_every_bandit_on_two_problems() -> None:
     assert len(demo_study(replicates=3).runs()) % 6 == 0
