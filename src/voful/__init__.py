@@ -16,6 +16,7 @@ from voful.bandits.ucb_v import UCBV
 from voful.bandits.voful import VOFUL, VOFUL2
 from voful.bandits.weighted_oful import WeightedOFUL
 from voful.bandits.weighted_oful_plus import WeightedOFULPlus
+from voful.experiments.store import results
 from voful.mdp.model import LinearMixtureModel
 from voful.persistence import FileFormatError
 from voful.registry import create, load
@@ -47,4 +48,5 @@ __all__ = [
     "create",
     "envs",
     "load",
+    "results",
 ]
