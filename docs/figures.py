@@ -15,7 +15,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
 
-from voful import OFUL, VOFUL, concentration
+from voful import OFUL, VOFUL, concentration, results
 from voful.confidence.cuts import cut_of_test
 from voful.confidence.ellipsoid import RidgeEllipsoid
 from voful.confidence.outer import new_polytope
@@ -23,7 +23,9 @@ from voful.confidence.peeled import PeeledSet
 from voful.confidence.peeling import unpack
 from voful.confidence.simplex import invert, new_basis, optimise, start_at_corner
 from voful.envs import Feedback, linear_bandit
-from voful.report.figures import write
+from voful.experiments.runner import run_study
+from voful.experiments.study import read_study
+from voful.report.figures import regret_over_rounds, write
 from voful.typing import FloatArray
 
 # Okabe-Ito
@@ -289,10 +291,22 @@ def cut_figure() -> Figure:
     return figure
 
 
+# --- Jun and Kim's synthetic problem ----------------------------------------------------------
+
+
+def jun_kim_figure() -> Figure:
+    """Run the declared study (about a minute on two cores) and draw regret over the rounds."""
+    study = read_study(Path(__file__).parents[1] / "studies" / "jun_kim.toml")
+    out = Path("out") / "jun_kim"
+    run_study(study, out)
+    return regret_over_rounds(results(out))
+
+
 FIGURES: dict[str, Callable[[], Figure]] = {
     "voful_sets": sets_figure,
     "radii": radii_figure,
     "voful_cut": cut_figure,
+    "jun_kim": jun_kim_figure,
 }
 
 

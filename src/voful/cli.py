@@ -58,7 +58,7 @@ def demo(
     replicates: Annotated[int, typer.Option(min=1, help="Seeds of each cell.")] = 10,
     workers: Workers = 0,
 ) -> None:
-    """Play everything registered on a low-noise and a noisy problem."""
+    """Play four algorithms on a low-noise and a noisy problem."""
     from voful.experiments.demo import demo_study
 
     console.print(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import ClassVar, Never
 
 import numpy as np
 import numpy.typing as npt
@@ -89,11 +89,13 @@ class Policy(persistence.Persistent, ABC):
         """
         row = self._space.arm(x)
         reward = self._space.reward(reward)
-        self._space.check_rounds(self.n_observations, 1)
+        if self._space.n_rounds is not None:
+            self._space.check_rounds(self.n_observations, 1)
         if self.needs_variance:
             self._observe_with_variance(row, reward, self._space.variance(variance))
             return
-        self._refuse("variance", variance)
+        if variance is not None:
+            self._refuse("variance", variance)
         self._observe(row, reward)
 
     def partial_fit(
@@ -111,12 +113,12 @@ class Policy(persistence.Persistent, ABC):
             for row, reward, variance in zip(rows, y, told, strict=True):
                 self._observe_with_variance(row, float(reward), float(variance))
             return
-        self._refuse("variances", variances)
+        if variances is not None:
+            self._refuse("variances", variances)
         self._observe_many(rows, y)
 
-    def _refuse(self, name: str, value: object) -> None:
-        if value is not None:
-            raise validation.fail(name, value, f"nothing: {type(self).__name__} is not told it")
+    def _refuse(self, name: str, value: object) -> Never:
+        raise validation.fail(name, value, f"nothing: {type(self).__name__} is not told it")
 
     def index(self, arms: npt.ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
         """(mean, lower, upper) of each arm's expected reward, each of shape (n_arms,)."""

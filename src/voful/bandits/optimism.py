@@ -5,8 +5,10 @@ x_k = argmax_x max_{theta in Theta_k} <x, theta>  (Algorithm 1, line 5, and ever
 
 from __future__ import annotations
 
+import numpy as np
+
 from voful.compiled import kernel
-from voful.confidence.algebra import means_and_widths
+from voful.confidence.algebra import dots, means_and_widths
 from voful.confidence.intersection import tightest_interval
 from voful.typing import BoolArray, FloatArray
 
@@ -54,3 +56,9 @@ def most_optimistic_in_ellipsoids(
     """`most_optimistic` over an intersection: the index is the least of the ellipsoids' bounds."""
     lower, upper = tightest_interval(arms, centers, whiteners, radii)
     return most_optimistic(upper, upper - lower, mask)
+
+
+@kernel
+def best_for(arms: FloatArray, mask: BoolArray, theta: FloatArray) -> int:
+    """argmax_x <x, theta> over the arms in mask: `most_optimistic` over the set {theta}."""
+    return most_optimistic(dots(arms, theta), np.zeros(arms.shape[0]), mask)

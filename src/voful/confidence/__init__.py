@@ -3,5 +3,6 @@
 from voful.confidence.betting import BettingEllipsoid
 from voful.confidence.ellipsoid import Ellipsoid, RidgeEllipsoid
 from voful.confidence.peeled import PeeledSet
+from voful.confidence.score import ScoreEllipsoid
 
-__all__ = ["BettingEllipsoid", "Ellipsoid", "PeeledSet", "RidgeEllipsoid"]
+__all__ = ["BettingEllipsoid", "Ellipsoid", "PeeledSet", "RidgeEllipsoid", "ScoreEllipsoid"]

@@ -11,7 +11,7 @@ import numpy as np
 from voful.compiled import kernel
 from voful.confidence.algebra import means_and_widths, quadratic_form
 from voful.confidence.base import BaseConfidenceSet
-from voful.confidence.ellipsoid import COUNT, LOG_DET, ridge_update
+from voful.confidence.ellipsoid import COUNT, LOG_DET, ridge_start, ridge_update
 from voful.typing import FloatArray
 from voful.validation import TOLERANCE, ObservationSpace
 
@@ -32,6 +32,9 @@ def tightest_interval(
             means, widths = means_and_widths(X, centers[part], whiteners[part], radii[part])
             lower = np.maximum(lower, means - widths)
             upper = np.minimum(upper, means + widths)
+    for i in range(X.shape[0]):
+        if lower[i] > upper[i]:  # nothing in common along x: the point between says the least
+            lower[i] = upper[i] = 0.5 * (lower[i] + upper[i])
     return lower, upper
 
 
@@ -72,17 +75,12 @@ class EllipsoidIntersection(BaseConfidenceSet):
         width_scale: float = 1.0,
     ) -> None:
         super().__init__(space)
-        dim, n_parts = space.dim, len(ridges)
         self.theta_norm = theta_norm
         self.width_scale = width_scale
         self.ridges = ridges
-        self._log_det_ridges = dim * np.log(ridges)
-        self.precisions = ridges[:, np.newaxis, np.newaxis] * np.eye(dim)
-        self.whiteners = np.eye(dim) / np.sqrt(ridges)[:, np.newaxis, np.newaxis]
-        self.responses = np.zeros((n_parts, dim))
-        self.centers = np.zeros((n_parts, dim))
-        self.tallies = np.zeros((n_parts, 2))
-        self.tallies[:, LOG_DET] = self._log_det_ridges
+        self._log_det_ridges = space.dim * np.log(ridges)
+        start = ridge_start(space.dim, ridges)
+        self.precisions, self.whiteners, self.responses, self.centers, self.tallies = start
         self.learnt = np.zeros(1, dtype=np.int64)
 
     @property

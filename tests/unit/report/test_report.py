@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from voful import registry
-from voful.report.figures import regret_over_rounds, spread, style_of, write
-from voful.report.summaries import final_table, regret_curves
+from voful.report.figures import regret_grid, regret_over_rounds, spread, style_of, write
+from voful.report.summaries import final_table, regret_curves, relative_regret
 
 
 @pytest.fixture
@@ -71,6 +71,19 @@ def test_figure_names_every_policy_and_is_reproducible(
         assert Path(png).stat().st_size > 5000
         contents.append(Path(svg).read_text())
     assert contents[0] == contents[1]
+
+
+def test_relative_regret_puts_the_best_first(results: pl.DataFrame) -> None:
+    table = relative_regret(results, "oful")
+    assert table["policy"].to_list() == ["mine", "mine", "oful", "oful"]
+    assert table["ratio"].to_list() == pytest.approx([26 / 51, 26 / 51, 1.0, 1.0])
+    assert table["typical"].to_list() == pytest.approx([26 / 51, 26 / 51, 1.0, 1.0])
+
+
+def test_grid_shows_every_ratio(results: pl.DataFrame) -> None:
+    (panel,) = regret_grid(results, title="title").axes
+    assert sorted(text.get_text() for text in panel.texts) == ["0.51", "0.51", "1.00", "1.00"]
+    assert [label.get_text() for label in panel.get_yticklabels()] == ["mine", "oful"]
 
 
 def test_labels_do_not_overlap() -> None:
