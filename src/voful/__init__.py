@@ -5,6 +5,7 @@ from voful.bandits.betoful import BetOFUL
 from voful.bandits.losan import LOSAN
 from voful.bandits.oful import OFUL
 from voful.bandits.voful import VOFUL, VOFUL2
+from voful.mdp.model import LinearMixtureModel
 from voful.persistence import FileFormatError
 from voful.registry import create, load
 
@@ -17,6 +18,7 @@ __all__ = [
     "VOFUL2",
     "BetOFUL",
     "FileFormatError",
+    "LinearMixtureModel",
     "__version__",
     "confidence",
     "create",

@@ -93,13 +93,22 @@ class Persistent(Stateful):
     """A Stateful that can be made anew: its constructor's arguments are attributes.
 
     Every constructor parameter is kept as an attribute of the same name. Saving, loading and
-    `repr` then need no further code; a random generator ``_rng`` is saved too.
+    `repr` then need no further code; a random generator ``_rng`` is saved too. A constructor
+    argument that is a Persistent itself, and never changes, is named with its class in
+    ``_arguments``; it is saved along with the object.
     """
+
+    _arguments: ClassVar[Mapping[str, type[Persistent]]] = {}
 
     def config(self) -> dict[str, Any]:
         """The constructor's arguments that make this object anew."""
         names = list(inspect.signature(type(self).__init__).parameters)[1:]
         return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Persistent:
+        """A new object from what `config` returned."""
+        return cls(**config)
 
     def __repr__(self) -> str:
         arguments = ", ".join(f"{name}={_brief(value)}" for name, value in self.config().items())
@@ -117,11 +126,12 @@ def _brief(value: object) -> str:
 def save(thing: Persistent, path: Path) -> None:
     """Write `thing` to `path`, atomically: either the old file stays or the new one is whole."""
     rng = getattr(thing, "_rng", None)
+    config, arrays = _split_config(thing)
     header = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "class": type(thing).__name__,
-        "config": thing.config(),
+        "config": config,
         "rng": None if rng is None else rng.bit_generator.state,
     }
     target = os.path.realpath(path)
@@ -132,7 +142,7 @@ def save(thing: Persistent, path: Path) -> None:
         with os.fdopen(handle, "wb") as file:
             with zipfile.ZipFile(file, "w") as archive:
                 archive.writestr("header.json", json.dumps(header, default=_as_json))
-                for name, array in thing.state().items():
+                for name, array in (arrays | thing.state()).items():
                     buffer = io.BytesIO()
                     np.lib.format.write_array(buffer, array, allow_pickle=False)
                     archive.writestr(f"{name}.npy", buffer.getvalue())
@@ -144,9 +154,36 @@ def save(thing: Persistent, path: Path) -> None:
         raise
 
 
+def _split_config(thing: Persistent, prefix: str = "config") -> tuple[dict[str, Any], Arrays]:
+    """The configuration as what goes into the header and what is stored as an array."""
+    plain: dict[str, Any] = {}
+    arrays: Arrays = {}
+    for name, value in thing.config().items():
+        if isinstance(value, Persistent):
+            plain[name], below = _split_config(value, f"{prefix}/{name}")
+            arrays |= below
+        elif isinstance(value, np.ndarray):
+            arrays[f"{prefix}/{name}"] = value
+        else:
+            plain[name] = value
+    return plain, arrays
+
+
+def _join_config(
+    cls: type[Persistent], plain: Mapping[str, Any], arrays: Arrays, prefix: str = "config"
+) -> dict[str, Any]:
+    """What `_split_config` took apart."""
+    config = _from_json(dict(plain))
+    for name, array in _below(prefix, arrays).items():
+        if "/" not in name:
+            config[name] = array
+    for name, argument in cls._arguments.items():
+        nested = _join_config(argument, plain[name], arrays, f"{prefix}/{name}")
+        config[name] = argument.from_config(nested)
+    return config
+
+
 def _as_json(value: object) -> object:
-    if isinstance(value, np.ndarray):
-        return value.tolist()  # Python prints floats so that they are read back exactly
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.random.SeedSequence):
@@ -171,7 +208,7 @@ def load(path: Path, find_class: Callable[[str], type[Persistent]]) -> Any:
             for name in archive.namelist()
             if name.endswith(".npy")
         }
-        thing = cls(**_from_json(header["config"]))
+        thing = cls.from_config(_join_config(cls, header["config"], arrays))
         thing.restore(arrays)
         if header["rng"] is not None:
             thing._rng.bit_generator.state = header["rng"]  # type: ignore[attr-defined]

@@ -13,6 +13,7 @@ from voful.bandits.betoful import BetOFUL
 from voful.bandits.losan import LOSAN
 from voful.bandits.oful import OFUL
 from voful.bandits.voful import VOFUL, VOFUL2
+from voful.mdp.model import LinearMixtureModel
 from voful.persistence import FileFormatError, Persistent
 from voful.typing import Path
 
@@ -165,7 +166,7 @@ def load(path: Path, cls: type[Persistent] | None = None) -> Any:
     """
 
     def find(name: str) -> type[Persistent]:
-        known = {entry.cls.__name__: entry.cls for entry in _ENTRIES}
+        known = {cls.__name__: cls for cls in (*(e.cls for e in _ENTRIES), LinearMixtureModel)}
         if cls is not None and cls.__name__ != name:
             raise FileFormatError(f"{path}: holds a {name}, not a {cls.__name__}")
         if cls is None and name not in known:

@@ -82,6 +82,10 @@ class Plan(Protocol):
     def episodes(self) -> int:
         """How many episodes to run before planning again."""
 
+    @property
+    def actions(self) -> IntArray:
+        """(N+1, S) actions by the number n of steps to go; row N stands for n >= N as well."""
+
     def action(self, h: int, s: int) -> int:
         """Action at step h = 0..H-1 in state s."""
 
@@ -99,3 +103,8 @@ class EpisodicAgent(Protocol):
 
     def update(self, states: npt.ArrayLike, actions: npt.ArrayLike) -> None:
         """Learn from one trajectory, states (T+1,) and actions (T,)."""
+
+    def update_many(
+        self, states: npt.ArrayLike, actions: npt.ArrayLike, lengths: npt.ArrayLike
+    ) -> None:
+        """Learn from trajectories states[i, :T_i+1], actions[i, :T_i]; as one by one."""

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voful.compiled import kernel
-from voful.typing import BoolArray, FloatArray
+from voful.typing import BoolArray, FloatArray, IntArray
 
 TOLERANCE = 1e-9
 """Slack for rounding in what users pass: norms, rewards, probability rows."""
@@ -24,6 +24,7 @@ NO_MASK: BoolArray = np.empty(0, dtype=np.bool_)
 """Stands for "every arm may be played" where a kernel wants an array."""
 
 _FLOAT64 = np.dtype(np.float64)
+_LARGEST_INT = np.iinfo(np.int64).max
 
 
 def fail(name: str, got: object, allowed: str) -> ValueError:
@@ -173,6 +174,29 @@ def _as_floats(name: str, value: npt.ArrayLike, allowed: str) -> FloatArray:
     if array.dtype.kind not in "iufb":
         raise fail_type(name, value, allowed)
     return np.require(array, dtype=_FLOAT64, requirements=["C", "A", "W"])
+
+
+def finite_array(name: str, value: npt.ArrayLike, ndim: int, allowed: str) -> FloatArray:
+    """A finite array with `ndim` axes, always a copy."""
+    array = np.array(_as_floats(name, value, allowed))
+    if array.ndim != ndim:
+        raise fail_shape(name, array.shape, allowed)
+    if not np.isfinite(array).all():
+        first = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise fail(f"{name}{list(first)}", float(array[first]), allowed)
+    return array
+
+
+def integer_array(name: str, value: npt.ArrayLike, ndim: int, allowed: str) -> IntArray:
+    """A C-contiguous int64 array with `ndim` axes; not copied where it has that form already."""
+    array = _as_array(name, value, allowed)
+    if array.dtype.kind not in "iu" and array.size:
+        raise fail_type(name, value, allowed)
+    if array.ndim != ndim:
+        raise fail_shape(name, array.shape, allowed)
+    if array.dtype.kind == "u" and array.size and array.max() > _LARGEST_INT:
+        raise fail(name, int(array.max()), allowed)
+    return np.require(array, dtype=np.int64, requirements=["C", "A", "W"])
 
 
 def vector(name: str, value: npt.ArrayLike, dim: int) -> FloatArray:

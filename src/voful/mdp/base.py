@@ -1,0 +1,162 @@
+"""What every episodic agent shares: checked input, plans that last for an epoch, save, repr."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from voful import persistence, validation
+from voful.mdp.model import LinearMixtureModel
+from voful.mdp.planning import OptimisticPlan
+from voful.typing import ConfidenceSet, IntArray, Path, Seed
+
+
+def epoch_length(learnt: int, n_episodes: int) -> int:
+    """Episodes of one plan: max(1, floor(k/10)) after k episodes, at most those that remain.
+
+    So K episodes need O(log K) plans.
+    """
+    return max(1, min(learnt // 10, n_episodes - learnt))
+
+
+class Agent(persistence.Persistent, ABC):
+    """An agent for linear mixture MDPs: `plan`, run the plan, `update` with what happened.
+
+    An agent defines ``_make_plan`` (from its set as it is now) and ``_learn`` (many checked
+    trajectories at once, the same result as one by one); the public methods are here, once. The
+    set is used only when a plan is made, at the start of an epoch; every set in between is a
+    confidence set too, so coverage and optimism stay as they are.
+
+    Parameters
+    ----------
+    model
+        What is known of the MDP.
+    n_episodes
+        How many episodes will be played in all.
+    failure_prob
+        Probability that theta* ever leaves the set.
+    seed
+        Of the agent's own random choices.
+    """
+
+    _arguments: ClassVar[Mapping[str, type[persistence.Persistent]]] = {"model": LinearMixtureModel}
+    _arrays: ClassVar[tuple[str, ...]] = ("_tally",)
+    _parts: ClassVar[tuple[str, ...]] = ("_plan",)
+
+    def __init__(
+        self, model: LinearMixtureModel, *, n_episodes: int, failure_prob: float, seed: Seed
+    ) -> None:
+        if not isinstance(model, LinearMixtureModel):
+            raise validation.fail_type("model", model, "a LinearMixtureModel")
+        self.model = model
+        self.n_episodes = validation.positive_int("n_episodes", n_episodes)
+        self.failure_prob = validation.probability("failure_prob", failure_prob)
+        self._rng = np.random.default_rng(validation.seed(seed))
+        self.seed = seed if isinstance(seed, np.random.SeedSequence) else int(seed)
+        # [episodes learnt, episodes learnt when the plan was made; -1: there is no plan yet]
+        self._tally = np.array([0, -1], dtype=np.int64)
+        self._plan = OptimisticPlan(
+            np.ones((1, model.n_states)),
+            np.zeros((1, model.n_states), dtype=np.int64),
+            horizon=model.horizon,
+            initial_state=model.initial_state,
+        )
+
+    @property
+    @abstractmethod
+    def confidence_set(self) -> ConfidenceSet | None:
+        """Live view of the set over theta in R^d; None for tabular agents."""
+
+    @property
+    def dim(self) -> int:
+        """Dimension d of the parameter."""
+        return self.model.dim
+
+    @property
+    def episodes_learnt(self) -> int:
+        """How many episodes were learnt."""
+        return int(self._tally[0])
+
+    def plan(self) -> OptimisticPlan:
+        """The current plan: the same one until `plan.episodes` updates arrived.
+
+        After the last episode: the plan from all that was learnt.
+        """
+        learnt, planned = self._tally
+        if planned < 0 or learnt - planned >= self._plan.episodes:
+            self._renew_plan()
+        return self._plan
+
+    def update(self, states: npt.ArrayLike, actions: npt.ArrayLike) -> None:
+        """Learn from one trajectory.
+
+        Parameters
+        ----------
+        states
+            (H+1,) states; (T+1,) with T < H where the trajectory stops early, which it may only
+            in a state that is absorbing with zero reward under all base models.
+        actions
+            (H,) or (T,) actions; they need not follow the plan.
+        """
+        path, taken = self.model.check_trajectory(states, actions)
+        length = np.array([len(taken)], dtype=np.int64)
+        self._take(path[np.newaxis], taken[np.newaxis], length)
+
+    def update_many(
+        self, states: npt.ArrayLike, actions: npt.ArrayLike, lengths: npt.ArrayLike
+    ) -> None:
+        """Learn from many trajectories: the same result as one by one, in this order.
+
+        Parameters
+        ----------
+        states, actions
+            (n, W+1) states and (n, W) actions.
+        lengths
+            (n,) numbers of steps: trajectory i is states[i, :lengths[i]+1] with
+            actions[i, :lengths[i]]; what stands behind is not read.
+        """
+        self._take(*self.model.check_trajectories(states, actions, lengths))
+
+    def save(self, path: Path) -> None:
+        """Write the agent and its model to one file; `voful.load` continues it exactly."""
+        persistence.save(self, path)
+
+    def _take(self, states: IntArray, actions: IntArray, lengths: IntArray) -> None:
+        n, learnt = len(lengths), self.episodes_learnt
+        if learnt + n > self.n_episodes:
+            raise RuntimeError(
+                f"n_episodes = {self.n_episodes}, {learnt} episodes learnt: cannot learn {n} more"
+            )
+        if n == 0:
+            return
+        if self._tally[1] < 0:
+            self._renew_plan()
+        self._learn(states, actions, lengths)
+        self._tally[0] += n
+
+    def _renew_plan(self) -> None:
+        plan = self._make_plan()
+        self._plan = OptimisticPlan(
+            plan.values,
+            plan.actions,
+            horizon=self.model.horizon,
+            initial_state=self.model.initial_state,
+            value=plan.value,
+            episodes=epoch_length(self.episodes_learnt, self.n_episodes),
+        )
+        self._tally[1] = self._tally[0]
+
+    @abstractmethod
+    def _make_plan(self) -> OptimisticPlan:
+        """The plan of the set as it is now."""
+
+    @abstractmethod
+    def _learn(self, states: IntArray, actions: IntArray, lengths: IntArray) -> None:
+        """Learn checked trajectories played after `self._plan` was made; n >= 1 of them."""
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()} after {self.episodes_learnt} episodes"

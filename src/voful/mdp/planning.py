@@ -1,0 +1,273 @@
+"""Optimistic backward induction over a confidence set: the one planner of every episodic agent.
+
+With n steps to go (Algorithm 2, lines 4-7),
+
+    W[n, s] = max_a min(1, r(s, a) + sup over theta in Theta of <theta, (P^i_{s,a} W[n-1])_i>).
+
+The time-homogeneous rows reach a fixed point, often long before the horizon: from there on one
+row stands for all later ones, and planning costs the same whatever the horizon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from voful import persistence, validation
+from voful.compiled import kernel
+from voful.mdp.model import LinearMixtureModel, expected_next
+from voful.typing import FloatArray, IntArray
+
+Support: TypeAlias = Callable[[FloatArray], FloatArray]
+"""sup of <x, theta> over the set (or an upper bound) for the rows x of an (n, d) array."""
+
+FIXED_POINT = 1e-12
+"""Rows of values that differ by no more are one row."""
+
+TIE = 1e-12
+"""Actions whose values differ by no more are equal; the first of them is taken."""
+
+BLOCK_TOLERANCE = 0.05
+"""A row may be replaced by another if their difference spans at most this part of its span."""
+
+
+class OptimisticPlan(persistence.Stateful):
+    """What to do with n = 0..H steps to go in each state, and what it is worth at best.
+
+    Parameters
+    ----------
+    values, actions
+        (N+1, S) arrays by the number n of steps to go; row N stands for all n >= N as well.
+    horizon, initial_state
+        Of the model.
+    value
+        Optimistic value at the initial state; default: `values` with `horizon` steps to go.
+    episodes
+        How many episodes to run before planning again.
+    """
+
+    _arrays: ClassVar[tuple[str, ...]] = ("values", "actions", "_facts")
+    _growing: ClassVar[tuple[str, ...]] = ("values", "actions")
+
+    def __init__(
+        self,
+        values: FloatArray,
+        actions: IntArray,
+        *,
+        horizon: int,
+        initial_state: int,
+        value: float | None = None,
+        episodes: int = 1,
+    ) -> None:
+        self.values = values
+        self.actions = actions
+        self.horizon = horizon
+        self.initial_state = initial_state
+        if value is None:
+            value = float(self.value_row(0)[initial_state])
+        self._facts = np.array([value, float(episodes)])
+
+    @property
+    def value(self) -> float:
+        """Optimistic value at the initial state."""
+        return float(self._facts[0])
+
+    @property
+    def episodes(self) -> int:
+        """How many episodes to run before planning again."""
+        return int(self._facts[1])
+
+    def action(self, h: int, s: int) -> int:
+        """Action at step h = 0..H-1 in state s."""
+        return int(self.actions[self.row(h), s])
+
+    def row(self, h: int) -> int:
+        """Row of `values` and `actions` at step h = 0..H, with H - h steps to go."""
+        return min(self.horizon - h, len(self.values) - 1)
+
+    def value_row(self, h: int) -> FloatArray:
+        """V_h, the optimistic values at step h = 0..H, shape (S,)."""
+        row: FloatArray = self.values[self.row(h)]
+        return row
+
+    def __repr__(self) -> str:
+        return (
+            f"OptimisticPlan(value={self.value:g}, episodes={self.episodes}, "
+            f"rows={self.values.shape[0]}, horizon={self.horizon})"
+        )
+
+
+@kernel
+def _best_actions(Q: FloatArray, values: FloatArray, actions: IntArray) -> None:
+    """Row of values max_a Q clipped to [0, 1], and the first action within TIE of the best."""
+    S, A = Q.shape
+    for s in range(S):
+        best = -np.inf
+        for a in range(A):
+            best = max(best, min(1.0, Q[s, a]))
+        for a in range(A):
+            if min(1.0, Q[s, a]) >= best - TIE:
+                actions[s] = a
+                break
+        values[s] = max(best, 0.0)
+
+
+@kernel
+def _largest_change(new: FloatArray, old: FloatArray) -> float:
+    change = 0.0
+    for s in range(new.shape[0]):
+        change = max(change, abs(new[s] - old[s]))
+    return change
+
+
+@kernel
+def _backups(
+    successors: IntArray,
+    probabilities: FloatArray,
+    rewards: FloatArray,
+    vertices: FloatArray,
+    values: FloatArray,
+    actions: IntArray,
+    filled: int,
+    tolerance: float,
+) -> tuple[int, float]:
+    """Fill rows `filled`.. of values and actions; (rows filled, last change)."""
+    S, A, _, d = probabilities.shape
+    x = np.empty((S, A, d))
+    Q = np.empty((S, A))
+    change = np.inf
+    for n in range(filled, values.shape[0]):
+        expected_next(successors, probabilities, values[n - 1], x)
+        for s in range(S):
+            for a in range(A):
+                best = -np.inf
+                for v in range(vertices.shape[0]):
+                    product = 0.0
+                    for i in range(d):
+                        product += vertices[v, i] * x[s, a, i]
+                    best = max(best, product)
+                Q[s, a] = rewards[s, a] + best
+        _best_actions(Q, values[n], actions[n])
+        change = _largest_change(values[n], values[n - 1])
+        if change <= tolerance:
+            return n + 1, change
+    return values.shape[0], change
+
+
+def _tolerance(model: LinearMixtureModel) -> float:
+    # Only over probability kernels the backup is sure not to enlarge a difference of two rows;
+    # signed base models must reach the fixed point exactly.
+    return FIXED_POINT if model.stochastic else 0.0
+
+
+def _first_rows(model: LinearMixtureModel) -> tuple[FloatArray, IntArray]:
+    rows = min(model.horizon, 255) + 1
+    return np.zeros((rows, model.n_states)), np.zeros((rows, model.n_states), dtype=np.int64)
+
+
+def _more_rows(
+    model: LinearMixtureModel, values: FloatArray, actions: IntArray
+) -> tuple[FloatArray, IntArray]:
+    """The same rows with room for twice as many, at most horizon + 1."""
+    more = min(values.shape[0], model.horizon + 1 - values.shape[0])
+    room = np.zeros((more, model.n_states))
+    return np.concatenate([values, room]), np.concatenate([actions, room.astype(np.int64)])
+
+
+def _finished(
+    model: LinearMixtureModel, values: FloatArray, actions: IntArray, change: float
+) -> OptimisticPlan:
+    # Each of the steps that were saved could have added `change` to the last row at most:
+    # added to the value, it stays an upper bound.
+    saved = model.horizon + 1 - values.shape[0]
+    value = float(values[-1, model.initial_state]) + saved * change
+    return OptimisticPlan(
+        np.ascontiguousarray(values),
+        np.ascontiguousarray(actions),
+        horizon=model.horizon,
+        initial_state=model.initial_state,
+        value=min(1.0, value),
+    )
+
+
+def optimistic_plan(model: LinearMixtureModel, support: Support) -> OptimisticPlan:
+    """Plan with an oracle for the support function of the set, asked once per backup.
+
+    Parameters
+    ----------
+    model
+        What is known.
+    support
+        Takes the (S A, d) array of all x(s, a) of a backup, gives the (S A,) upper ends.
+    """
+    S, A, d = model.n_states, model.n_actions, model.dim
+    x = np.empty((S, A, d))
+    values, actions = _first_rows(model)
+    n, change = 1, np.inf
+    while n <= model.horizon and change > _tolerance(model):
+        if n == values.shape[0]:
+            values, actions = _more_rows(model, values, actions)
+        expected_next(model.successors, model.probabilities, values[n - 1], x)
+        upper = np.asarray(support(x.reshape(S * A, d)), dtype=np.float64)
+        _best_actions(model.rewards + upper.reshape(S, A), values[n], actions[n])
+        change = _largest_change(values[n], values[n - 1])
+        n += 1
+    return _finished(model, values[:n], actions[:n], change)
+
+
+def optimistic_plan_over_vertices(
+    model: LinearMixtureModel, vertices: npt.ArrayLike
+) -> OptimisticPlan:
+    """Plan over the convex hull of the rows of `vertices`, shape (n_vertices, d); all compiled."""
+    corners = validation.matrix("vertices", vertices, model.dim)
+    if corners.shape[0] == 0:
+        raise validation.fail_shape("vertices", corners.shape, "at least one vertex")
+    values, actions = _first_rows(model)
+    n, change, tolerance = 1, np.inf, _tolerance(model)
+    while n <= model.horizon and change > tolerance:
+        if n == values.shape[0]:
+            values, actions = _more_rows(model, values, actions)
+        n, change = _backups(
+            model.successors,
+            model.probabilities,
+            model.rewards,
+            corners,
+            values,
+            actions,
+            n,
+            tolerance,
+        )
+    return _finished(model, values[:n], actions[:n], change)
+
+
+@kernel
+def _blocks(values: FloatArray, tolerance: float) -> IntArray:
+    rows, S = values.shape
+    representative = np.empty(rows, dtype=np.int64)
+    current = rows - 1
+    for n in range(rows - 1, -1, -1):
+        low = high = values[n, 0]
+        low_difference = high_difference = values[n, 0] - values[current, 0]
+        for s in range(1, S):
+            low, high = min(low, values[n, s]), max(high, values[n, s])
+            difference = values[n, s] - values[current, s]
+            low_difference = min(low_difference, difference)
+            high_difference = max(high_difference, difference)
+        if high_difference - low_difference > tolerance * (high - low):
+            current = n
+        representative[n] = current
+    return representative
+
+
+def time_blocks(values: FloatArray, tolerance: float = BLOCK_TOLERANCE) -> IntArray:
+    """Representative row of each row n of `values`, shape (N+1,).
+
+    A block of neighbouring rows shares its row with most steps to go; a new one begins where
+    span(V_n - V_representative) > tolerance span(V_n). A test of the model may use any function
+    that was fixed before the episode, so replacing V_n by its representative is sound, and the
+    number of blocks hardly depends on the horizon.
+    """
+    return _blocks(values, tolerance)
