@@ -41,7 +41,8 @@ class Domain:
         if self.simplex:
             return -np.eye(self.dim), np.zeros(self.dim)
         bits = np.arange(2**self.dim)[:, None] >> np.arange(self.dim) & 1
-        return 1.0 - 2.0 * bits, np.ones(2**self.dim)
+        signs: FloatArray = 1.0 - 2.0 * bits.astype(np.float64)
+        return signs, np.ones(len(signs))
 
     @property
     def middle(self) -> FloatArray:

@@ -140,10 +140,11 @@ class PolytopeSet(ParameterSet):
         if self.has_vertices:
             return largest_products(self.vertices, X)
         simplex = self.domain.simplex
-        return np.minimum(
+        bound: FloatArray = np.minimum(
             template.box_support(X, self._lower, self._upper, simplex),
             template.frame_support(X, self._frame, self._frame_lower, self._frame_upper, simplex),
         )
+        return bound
 
     # --- cutting --------------------------------------------------------------------------------
 

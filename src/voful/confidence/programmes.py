@@ -34,7 +34,7 @@ def _solver(A: FloatArray, lower: FloatArray, upper: FloatArray, high: FloatArra
     lp.a_matrix_.index_ = np.tile(np.arange(columns), rows)
     lp.a_matrix_.value_ = A.ravel()
     lp.sense_ = highspy.ObjSense.kMaximize
-    solver = highspy.Highs()
+    solver = highspy.Highs()  # type: ignore[no-untyped-call]
     for option, value in (
         ("output_flag", False),
         ("presolve", "off"),  # it would forget the basis
