@@ -2,18 +2,42 @@
 
 from voful.envs.arms import GivenArms, RandomArms, TinyThenUnitArms
 from voful.envs.linear_bandit import Feedback, LinearBandit, linear_bandit
+from voful.envs.linear_mixture import LinearMixtureMDP, Trajectories
+from voful.envs.mixture_families import (
+    FAMILIES,
+    ctgoal,
+    ctqueue,
+    ctrandom,
+    gridworld,
+    mixture_family,
+    mortal,
+    riverswim,
+)
 from voful.envs.noise import LAWS, ArmScale, ConstantScale, DirectionScale, Noise
+from voful.envs.toy_text import GymnasiumMixture, from_gymnasium
 
 __all__ = [
+    "FAMILIES",
     "LAWS",
     "ArmScale",
     "ConstantScale",
     "DirectionScale",
     "Feedback",
     "GivenArms",
+    "GymnasiumMixture",
     "LinearBandit",
+    "LinearMixtureMDP",
     "Noise",
     "RandomArms",
     "TinyThenUnitArms",
+    "Trajectories",
+    "ctgoal",
+    "ctqueue",
+    "ctrandom",
+    "from_gymnasium",
+    "gridworld",
     "linear_bandit",
+    "mixture_family",
+    "mortal",
+    "riverswim",
 ]

@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from voful.compiled import kernel
 from voful.typing import FloatArray
 
 BLOCK_ROUNDS: Final = 256  # rounds per block; changing it changes every seeded environment
@@ -19,6 +20,8 @@ BLOCK_ROUNDS: Final = 256  # rounds per block; changing it changes every seeded 
 THETA: Final = 0x656E7601
 ARMS: Final = 0x656E7602
 NOISE: Final = 0x656E7603
+TRAJECTORIES: Final = 0x656E7604
+FAMILY: Final = 0x656E7605
 
 
 def generator(seed: np.random.SeedSequence, *address: int) -> np.random.Generator:
@@ -40,3 +43,35 @@ def uniforms(seed: np.random.SeedSequence, block: int) -> FloatArray:
     """
     k = generator(seed, NOISE, block).integers(0, 1 << 52, size=BLOCK_ROUNDS)
     return (k.astype(np.float64) + 0.5) * 2.0**-52
+
+
+# --- inside kernels ---------------------------------------------------------------------------
+
+_GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)  # SplitMix64: Steele, Lea, Flood 2014
+_MIX_1: Final = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2: Final = np.uint64(0x94D049BB133111EB)
+
+
+def stream_key(seed: np.random.SeedSequence, *address: int) -> np.uint64:
+    """The 64-bit key from which a kernel derives one stream per episode."""
+    return generator(seed, *address).integers(0, 1 << 64, dtype=np.uint64)
+
+
+@kernel
+def _mix(z: np.uint64) -> np.uint64:
+    z = (z ^ (z >> np.uint64(30))) * _MIX_1
+    z = (z ^ (z >> np.uint64(27))) * _MIX_2
+    return z ^ (z >> np.uint64(31))
+
+
+@kernel
+def episode_stream(key: np.uint64, episode: int) -> np.uint64:
+    """Where the stream of an episode starts."""
+    return _mix(key + _GOLDEN * np.uint64(episode + 1))
+
+
+@kernel
+def uniform_at(stream: np.uint64, step: int) -> float:
+    """The uniform of one step, a pure function of (key, episode, step); a midpoint as above."""
+    z = _mix(stream + _GOLDEN * np.uint64(step + 1))
+    return (np.float64(z >> np.uint64(12)) + 0.5) * 2.0**-52
