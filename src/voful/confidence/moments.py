@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from voful import validation
 from voful.confidence import observations
-from voful.confidence.base import ParameterSet
 from voful.confidence.directions import mixture_directions
 from voful.confidence.exponential_tests import ExponentialTests
 from voful.confidence.layered_tests import (
@@ -19,6 +18,7 @@ from voful.confidence.layered_tests import (
     paper_levels,
     paper_moments,
 )
+from voful.confidence.mixture import MixtureSet
 from voful.confidence.polytope import WARNED, PolytopeSet
 from voful.confidence.variance import variance_bound
 from voful.typing import FloatArray
@@ -30,7 +30,7 @@ LEAST_VARIANCE = 1e-12
 LARGEST_VARIANCE = 0.25  # of a variable in [0, 1]
 
 
-class MomentSet(ParameterSet):
+class MomentSet(MixtureSet):
     """Theta of Algorithm 2 [1], learnt from targets of next states.
 
     Observations are y = g(s')^(2^m), m = 0..M-1, for functions g into [0, 1] that were fixed
@@ -72,7 +72,7 @@ class MomentSet(ParameterSet):
     """
 
     _arrays: ClassVar[tuple[str, ...]] = ("_counters",)
-    _parts: ClassVar[tuple[str, ...]] = ("polytope", "tests")
+    _parts: ClassVar[tuple[str, ...]] = (*MixtureSet._parts, "tests")
 
     def __init__(
         self,
@@ -88,8 +88,7 @@ class MomentSet(ParameterSet):
         width_scale: float = 1.0,
         simplex: bool = True,
     ) -> None:
-        self.polytope = PolytopeSet(dim, simplex=simplex)
-        super().__init__(self.polytope.dim)
+        super().__init__(PolytopeSet(dim, simplex=simplex))
         self.horizon = validation.positive_int("horizon", horizon)
         self.n_episodes = validation.positive_int("n_episodes", n_episodes)
         self.failure_prob = validation.probability("failure_prob", failure_prob)
@@ -207,18 +206,7 @@ class MomentSet(ParameterSet):
         """Only literal sets can be empty: other sets skip the cut that would leave nothing."""
         return bool(self._counters[1])
 
-    @property
-    def vertices(self) -> FloatArray | None:
-        """Vertices of the set where it is kept by them, shape (n, dim)."""
-        return self.polytope.vertices if self.polytope.has_vertices and not self.is_empty else None
-
     def _contains(self, theta: FloatArray) -> bool:
         if self.literal and isinstance(self.tests, LayeredTests):
             return self.polytope.domain.contains(theta) and self.tests.pass_at(theta)
         return self.polytope._contains(theta)
-
-    def _support(self, X: FloatArray) -> FloatArray:
-        return self.polytope._support(X)
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} in R^{self.dim} after {self.n_observations} transitions>"

@@ -54,7 +54,7 @@ class PolytopeSet(ParameterSet):
         "_center",
         "_lower",
         "_upper",
-        "_frame",
+        "frame",
         "_frame_lower",
         "_frame_upper",
         "tally",
@@ -76,7 +76,7 @@ class PolytopeSet(ParameterSet):
         self.vertices = self.domain.corners if self.has_vertices else np.empty((0, d))
         self._center = self.domain.middle
         self._lower, self._upper = np.full(d, 0.0 if self.domain.simplex else -1.0), np.ones(d)
-        self._frame = self.domain.tangent()
+        self.frame = self.domain.tangent()
         self._frame_lower, self._frame_upper = np.full(n, -1.0), np.ones(n)
 
     @property
@@ -142,7 +142,7 @@ class PolytopeSet(ParameterSet):
         simplex = self.domain.simplex
         bound: FloatArray = np.minimum(
             template.box_support(X, self._lower, self._upper, simplex),
-            template.frame_support(X, self._frame, self._frame_lower, self._frame_upper, simplex),
+            template.frame_support(X, self.frame, self._frame_lower, self._frame_upper, simplex),
         )
         return bound
 
@@ -210,8 +210,8 @@ class PolytopeSet(ParameterSet):
         """Both boxes by linear programmes; rows that touch neither box are dropped."""
         programme = Programme(self.domain, self.A, self.b)
         self._lower, self._upper = template.box(programme, np.eye(self.dim))
-        self._frame = template.fitting_frame(self.domain, self.A, self.b, self._center)
-        self._frame_lower, self._frame_upper = template.box(programme, self._frame)
+        self.frame = template.fitting_frame(self.domain, self.A, self.b, self._center)
+        self._frame_lower, self._frame_upper = template.box(programme, self.frame)
         useful = programme.used
         self.A, self.b = self.A[useful], self.b[useful]
 

@@ -77,9 +77,18 @@ class Programme:
             np.ones(rows.shape[1]),
         )
 
+    def maximiser(self, x: FloatArray) -> FloatArray | None:
+        """A theta that maximises <x, theta>, None where the solver found none."""
+        optimal, solution = self._ask(x)
+        z = np.array(solution.col_value)
+        return (z if self._domain.simplex else z[: len(x)] - z[len(x) :]) if optimal else None
+
+    def _ask(self, x: FloatArray) -> tuple[bool, Any]:
+        return _solve(self._solver, _columns(self._domain, x[None, :])[0])
+
     def maximum(self, x: FloatArray) -> float:
         """Upper bound of <x, theta>: the maximum, as far as the solver found it."""
-        optimal, solution = _solve(self._solver, _columns(self._domain, x[None, :])[0])
+        optimal, solution = self._ask(x)
         rest, total = x, 0.0
         if optimal:
             multipliers = np.maximum(np.array(solution.row_dual)[:-1], 0.0)

@@ -9,22 +9,16 @@ import numpy.typing as npt
 
 from voful import validation
 from voful.confidence.moments import MomentSet
-from voful.mdp.base import Agent
-from voful.mdp.counting import count_transitions
+from voful.mdp.counting import CountingAgent
 from voful.mdp.model import LinearMixtureModel
-from voful.mdp.planning import (
-    OptimisticPlan,
-    optimistic_plan,
-    optimistic_plan_over_vertices,
-    time_blocks,
-)
-from voful.typing import FloatArray, IntArray, Seed
+from voful.mdp.planning import OptimisticPlan, time_blocks
+from voful.typing import FloatArray, Seed
 
 FLAT = 1e-12
 """A row of values that spans less tells nothing about the next state."""
 
 
-class VARLin(Agent):
+class VARLin(CountingAgent):
     """Variance-aware RL with linear function approximation [1], Algorithm 2.
 
     Regret O~(d^4.5 sqrt(K) + d^9) in expectation with the paper's set, whatever the horizon. The
@@ -59,9 +53,8 @@ class VARLin(Agent):
         mixture MDP. NeurIPS 2021.
     """
 
-    _arrays: ClassVar[tuple[str, ...]] = (*Agent._arrays, "_block", "_targets", "_counts")
-    _growing: ClassVar[tuple[str, ...]] = ("_block", "_targets", "_counts")
-    _parts: ClassVar[tuple[str, ...]] = (*Agent._parts, "confidence_set")
+    _arrays: ClassVar[tuple[str, ...]] = (*CountingAgent._arrays, "_targets")
+    _growing: ClassVar[tuple[str, ...]] = (*CountingAgent._growing, "_targets")
 
     def __init__(
         self,
@@ -91,10 +84,8 @@ class VARLin(Agent):
             width_scale=width_scale,
             simplex=model.stochastic,
         )
-        S, A, B, _ = model.probabilities.shape
-        self._block = np.zeros(1, dtype=np.int64)  # of each row of the plan's values
-        self._targets = np.zeros((1, S))  # of each block
-        self._counts = np.zeros((1, S, A, B), dtype=np.int64)
+        self._targets = np.zeros((1, model.n_states))  # one row for each block of steps
+        self._empty_counts(np.zeros(1, dtype=np.int64))
 
     @property
     def confidence_set(self) -> MomentSet:
@@ -126,72 +117,23 @@ class VARLin(Agent):
         """What the right side of the tests is multiplied with."""
         return self._Theta.width_scale
 
-    # --- Algorithm 2, lines 3-7: optimistic planning --------------------------------------------
-
-    def _make_plan(self) -> OptimisticPlan:
-        self._construct_set()
-        vertices = self._Theta.vertices
-        if vertices is None:
-            plan = optimistic_plan(self.model, self._Theta.support)
-        else:
-            plan = optimistic_plan_over_vertices(self.model, vertices)
-        self._freeze_targets(plan.values)
-        return plan
-
-    def _freeze_targets(self, values: FloatArray) -> None:
-        """What g the coming transitions are tested with: V, or one row for a block of V's."""
+    def _open(self, plan: OptimisticPlan) -> None:
+        """Freeze what the coming transitions are tested with: V, or one row for a block of V's."""
         literal = self._Theta.literal
-        row = np.arange(len(values)) if literal else time_blocks(values)
+        row = np.arange(len(plan.values)) if literal else time_blocks(plan.values)
         rows, block = np.unique(row, return_inverse=True)
-        self._block = block.astype(np.int64)
-        V = values[rows]
-        if literal:
-            self._targets = V
-        else:
-            low = V.min(axis=1, keepdims=True)
-            span = V.max(axis=1, keepdims=True) - low
-            self._targets = np.where(span > FLAT, (V - low) / np.where(span > FLAT, span, 1.0), 0.0)
-        self._counts = np.zeros((len(rows), *self._counts.shape[1:]), dtype=np.int64)
-
-    # --- Algorithm 2, lines 8-10: what happened -------------------------------------------------
-
-    def _learn(self, states: IntArray, actions: IntArray, lengths: IntArray) -> None:
-        learnt, planned = self._tally
-        due = int(planned + self._plan.episodes - learnt)  # episodes until the plan is over
-        if 0 < due <= len(lengths):
-            self._count(states[:due], actions[:due], lengths[:due])
-            self._construct_set()
-            states, actions, lengths = states[due:], actions[due:], lengths[due:]
-        self._count(states, actions, lengths)
-
-    def _count(self, states: IntArray, actions: IntArray, lengths: IntArray) -> None:
-        count_transitions(
-            self.model.successors,
-            self.model.n_successors,
-            self._block,
-            self.model.horizon,
-            states,
-            actions,
-            lengths,
-            self._counts,
-        )
-
-    # --- Algorithm 2, lines 11-17: construct the confidence set ---------------------------------
+        self._empty_counts(block.astype(np.int64))
+        self._targets = plan.values[rows] if literal else _to_unit_span(plan.values[rows])
 
     def _construct_set(self) -> None:
-        """Lines 12-16 for all transitions that were counted since the last time."""
-        block, s, a = np.nonzero(self._counts.any(axis=3))
-        if len(block) == 0:
-            return
-        # a flat target says nothing
-        told = np.ptp(self._targets, axis=1)[block] > 0.0
-        block, s, a = block[told], s[told], a[told]
+        """Algorithm 2, lines 12-16, for all transitions that were counted."""
+        seen = self._counts.any(axis=3) & (np.ptp(self._targets, axis=1) > 0.0)[:, None, None]
+        block, s, a = np.nonzero(seen)
         self._Theta.learn(
             self.model.probabilities[s, a],
             self._targets[block[:, None], self.model.successors[s, a]],
             self._counts[block, s, a],
         )
-        self._counts[:] = 0
 
     def inputs(self, states: npt.ArrayLike, actions: npt.ArrayLike, m: int = 0) -> FloatArray:
         """x^m_{k,h} (line 12) of the steps of a trajectory under the current plan, shape (T, d)."""
@@ -202,3 +144,10 @@ class VARLin(Agent):
         V = values[rows[:, None], self.model.successors[path[:-1], taken]] ** power
         X: FloatArray = np.einsum("hbi,hb->hi", self.model.probabilities[path[:-1], taken], V)
         return X
+
+
+def _to_unit_span(V: FloatArray) -> FloatArray:
+    """(V - min V) / span(V) for each row; 0 where it is flat."""
+    low = V.min(axis=1, keepdims=True)
+    span = V.max(axis=1, keepdims=True) - low
+    return np.where(span > FLAT, (V - low) / np.where(span > FLAT, span, 1.0), 0.0)
