@@ -5,6 +5,7 @@ import os
 import stat
 import zipfile
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -201,3 +202,53 @@ def test_seed_sequences_survive(tmp_path: Path) -> None:
     loaded = voful.load(tmp_path / "p")
     assert loaded.seed.state == child.state
     assert loaded._rng.random() == policy._rng.random()
+
+
+class Box(persistence.Persistent):
+    """Holds another object as an argument, which holds an array and a further one."""
+
+    def __init__(self, content: np.ndarray[Any, Any], size: float = 1.0) -> None:
+        self.content = np.asarray(content)
+        self.size = size
+
+
+class Shelf(persistence.Persistent):
+    _arguments: ClassVar = {"box": Box}
+
+    def __init__(self, box: Box, name: str = "a") -> None:
+        self.box = box
+        self.name = name
+
+
+class Room(persistence.Persistent):
+    _arguments: ClassVar = {"shelf": Shelf}
+    _arrays = ("count",)
+
+    def __init__(self, shelf: Shelf, levels: np.ndarray[Any, Any], seed: Any = 0) -> None:
+        self.shelf = shelf
+        self.levels = np.asarray(levels)
+        self.seed = seed
+        self.count = np.zeros(1)
+
+
+def test_arguments_that_are_objects_are_stored_along(tmp_path: Path) -> None:
+    content = np.array([0.1, np.pi, 1e-300])
+    seed = np.random.SeedSequence(5)
+    room = Room(Shelf(Box(content, 2.5), "top"), np.arange(6).reshape(2, 3), seed)
+    room.count += 7
+    persistence.save(room, tmp_path / "room")
+    with zipfile.ZipFile(tmp_path / "room") as archive:
+        header = json.loads(archive.read("header.json"))
+        assert header["config"]["shelf"] == {"box": {"size": 2.5}, "name": "top"}
+        assert "config/shelf/box/content.npy" in archive.namelist()
+        assert "config/levels.npy" in archive.namelist()
+    loaded = persistence.load(tmp_path / "room", lambda name: Room)
+    assert loaded.shelf.box.content.tobytes() == content.tobytes()
+    assert loaded.shelf.box.size == 2.5
+    assert loaded.shelf.name == "top"
+    np.testing.assert_array_equal(loaded.levels, room.levels)
+    assert loaded.seed.state == seed.state
+    assert loaded.count[0] == 7
+    rewrite(tmp_path / "room", config={"levels": [1], "seed": 0})
+    with pytest.raises(FileFormatError, match="not a voful file, or a damaged one"):
+        persistence.load(tmp_path / "room", lambda name: Room)

@@ -328,7 +328,8 @@ class LinearMixtureModel(persistence.Persistent):
         path = validation.integer_array("states", states, 1, "whole numbers of shape (T+1,)")
         taken = validation.integer_array("actions", actions, 1, "whole numbers of shape (T,)")
         if len(path) != len(taken) + 1:
-            raise validation.fail_shape("actions", taken.shape, f"shape ({len(path) - 1},)")
+            allowed = f"shape ({len(taken) + 1},), one more than the actions"
+            raise validation.fail_shape("states", path.shape, allowed)
         length = np.array([len(taken)], dtype=np.int64)
         self.check_trajectories(path[np.newaxis], taken[np.newaxis], length)
         return path, taken

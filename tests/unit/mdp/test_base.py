@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import voful
+from mdp_helpers import Counter, random_model, random_walk
+from voful.envs import LinearMixtureMDP
+from voful.mdp.base import epoch_length
+from voful.typing import EpisodicAgent
+
+MODEL = random_model(1, horizon=8)
+
+
+def state_of(agent: Counter) -> dict[str, bytes]:
+    return {name: array.tobytes() for name, array in agent.state().items()}
+
+
+def teach(agent: Counter, n: int, seed: int = 0) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(n):
+        agent.plan()
+        agent.update(*random_walk(agent.model, rng))
+
+
+def test_epochs_grow_and_end_with_the_last_episode() -> None:
+    assert [epoch_length(k, 1000) for k in (0, 9, 19, 20, 100, 199)] == [1, 1, 1, 2, 10, 19]
+    assert epoch_length(995, 1000) == 5
+    assert epoch_length(1000, 1000) == 1
+    learnt = plans = 0
+    while learnt < 20_000:
+        learnt += epoch_length(learnt, 20_000)
+        plans += 1
+    assert learnt == 20_000
+    assert plans < 110
+
+
+def test_a_plan_lasts_for_its_episodes() -> None:
+    agent = Counter(MODEL, n_episodes=45)
+    assert isinstance(agent, EpisodicAgent)
+    rng = np.random.default_rng(0)
+    made: list[tuple[int, int]] = []
+    while agent.episodes_learnt < 45:
+        plan = agent.plan()
+        made.append((agent.episodes_learnt, plan.episodes))
+        assert plan.episodes == epoch_length(agent.episodes_learnt, 45)
+        for _ in range(plan.episodes):
+            assert agent.plan() is plan
+            agent.update(*random_walk(MODEL, rng))
+    assert agent.plans_made == len(made)
+    assert sum(episodes for _, episodes in made) == 45
+    assert agent.plan().episodes == 1  # the plan from everything
+    assert agent.plan().value <= made[0][1]
+
+
+def test_update_plans_first_and_never_again() -> None:
+    agent = Counter(MODEL)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        agent.update(*random_walk(MODEL, rng))
+    assert agent.plans_made == 1
+    agent.plan()
+    assert agent.plans_made == 2
+
+
+def test_no_more_than_n_episodes() -> None:
+    agent = Counter(MODEL, n_episodes=3)
+    teach(agent, 2)
+    env = LinearMixtureMDP(MODEL, np.ones(3) / 3)
+    two = env.rollout(agent.plan().actions, 2)
+    before = state_of(agent)
+    with pytest.raises(RuntimeError, match="n_episodes = 3, 2 episodes learnt: cannot learn 2"):
+        agent.update_many(*two)
+    assert state_of(agent) == before
+    agent.update_many(*env.rollout(agent.plan().actions, 1))
+    with pytest.raises(RuntimeError, match="cannot learn 1 more"):
+        agent.update(*random_walk(MODEL, np.random.default_rng(0)))
+    assert agent.episodes_learnt == 3
+
+
+def test_many_are_as_one_by_one() -> None:
+    env = LinearMixtureMDP(MODEL, np.ones(3) / 3, seed=4)
+    one, many = Counter(MODEL), Counter(MODEL)
+    states, actions, lengths = env.rollout(one.plan().actions, 30)
+    states[np.arange(states.shape[1]) > lengths[:, np.newaxis]] = -7  # is not read
+    assert lengths.min() < lengths.max()
+    for path, taken, length in zip(states, actions, lengths, strict=True):
+        one.update(path[: length + 1], taken[:length])
+    many.update_many(states, actions, lengths)
+    assert state_of(one) == state_of(many)
+    many.update_many(states[:0], actions[:0], lengths[:0])
+    assert state_of(one) == state_of(many)
+
+
+BAD = [
+    ([0, 9], [0], "states"),
+    ([0, 4], [5], "actions"),
+    ([0.5, 4.0], [0], "states"),
+    ([1, 4], [0], "initial_state"),
+    ([0, 0], [0], "an end in state 0"),
+    ([0, 0, 0], [0], "states"),
+]
+
+
+@pytest.mark.parametrize(("states", "actions", "message"), BAD)
+def test_bad_trajectories_change_nothing(states: Any, actions: Any, message: str) -> None:
+    agent = Counter(MODEL)
+    before = state_of(agent)
+    with pytest.raises((ValueError, TypeError), match=message):
+        agent.update(states, actions)
+    with pytest.raises((ValueError, TypeError)):
+        agent.update_many([states], [actions], [len(actions)])
+    assert state_of(agent) == before
+    assert agent.plans_made == 0
+
+
+@pytest.mark.parametrize(
+    ("params", "error"),
+    [
+        ({"n_episodes": 0}, ValueError),
+        ({"n_episodes": 2.0}, TypeError),
+        ({"failure_prob": 0.0}, ValueError),
+        ({"failure_prob": 1.5}, ValueError),
+        ({"seed": -1}, ValueError),
+        ({"seed": "a"}, TypeError),
+    ],
+)
+def test_bad_arguments(params: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error, match=next(iter(params))):
+        Counter(MODEL, **params)
+
+
+def test_the_model_must_be_one() -> None:
+    with pytest.raises(TypeError, match="model: got"):
+        Counter(np.ones(3))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("taught", [0, 1, 27])
+def test_a_loaded_agent_continues_exactly(taught: int, tmp_path: Path) -> None:
+    agent = Counter(MODEL, seed=np.random.SeedSequence(3))
+    teach(agent, taught)
+    agent.save(tmp_path / "agent")
+    loaded = voful.load(tmp_path / "agent", cls=Counter)
+    twin = copy.deepcopy(agent)
+    assert repr(loaded) == repr(agent) == repr(twin)
+    for name in ("successors", "n_successors", "probabilities", "rewards"):
+        np.testing.assert_array_equal(getattr(loaded.model, name), getattr(MODEL, name))
+    assert state_of(loaded) == state_of(twin) == state_of(agent)
+    teach(agent, 20, seed=9)
+    for other in (loaded, twin):
+        teach(other, 20, seed=9)
+        assert state_of(other) == state_of(agent)
+    assert agent._rng.random() == loaded._rng.random()
+
+
+def test_a_copy_is_apart() -> None:
+    agent = Counter(MODEL)
+    teach(agent, 3)
+    before = state_of(agent)
+    teach(copy.deepcopy(agent), 10)
+    assert state_of(agent) == before
+
+
+def test_repr() -> None:
+    agent = Counter(MODEL)
+    teach(agent, 2)
+    assert repr(agent).startswith("Counter(model=LinearMixtureModel(dim=3, n_states=5")
+    assert repr(agent).endswith("after 2 episodes")
