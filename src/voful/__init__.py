@@ -5,7 +5,9 @@ from voful.bandits.betoful import BetOFUL
 from voful.bandits.losan import LOSAN
 from voful.bandits.oful import OFUL
 from voful.bandits.voful import VOFUL, VOFUL2
+from voful.mdp.likelihood_ucrl import LikelihoodUCRL
 from voful.mdp.model import LinearMixtureModel
+from voful.mdp.varlin import VARLin
 from voful.persistence import FileFormatError
 from voful.registry import create, load
 
@@ -18,7 +20,9 @@ __all__ = [
     "VOFUL2",
     "BetOFUL",
     "FileFormatError",
+    "LikelihoodUCRL",
     "LinearMixtureModel",
+    "VARLin",
     "__version__",
     "confidence",
     "create",

@@ -2,6 +2,17 @@
 
 from voful.confidence.betting import BettingEllipsoid
 from voful.confidence.ellipsoid import Ellipsoid, RidgeEllipsoid
+from voful.confidence.likelihood import LikelihoodSet
+from voful.confidence.moments import MomentSet
 from voful.confidence.peeled import PeeledSet
+from voful.confidence.polytope import PolytopeSet
 
-__all__ = ["BettingEllipsoid", "Ellipsoid", "PeeledSet", "RidgeEllipsoid"]
+__all__ = [
+    "BettingEllipsoid",
+    "Ellipsoid",
+    "LikelihoodSet",
+    "MomentSet",
+    "PeeledSet",
+    "PolytopeSet",
+    "RidgeEllipsoid",
+]
