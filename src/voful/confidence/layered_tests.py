@@ -116,20 +116,23 @@ class LayeredTests(Stateful):
     def add(self, m: int, seen: Observations, eta: FloatArray) -> None:
         """Learn the observations of moment m, with their variance bounds."""
         layers = layer(eta)
+        tested = np.unique(layers[layers <= self.n_layers])
+        self._make_room(m, tested)
         slots = np.full(len(layers), -1, dtype=np.int64)
-        for i in np.unique(layers[layers <= self.n_layers]):
-            slots[layers == i] = self._slot(m, int(i))
+        for i in tested:
+            slots[layers == i] = np.flatnonzero((self.keys == (m, i)).all(axis=1))[0]
         counts = seen.counts.sum(axis=1)
         sums = (seen.counts * seen.targets).sum(axis=1)
         _add(slots, seen.X, eta, counts, sums, self.directions, self.levels, self.totals)
 
-    def _slot(self, m: int, i: int) -> int:
-        found = np.flatnonzero((self.keys == (m, i)).all(axis=1))
-        if len(found):
-            return int(found[0])
-        self.keys = np.concatenate([self.keys, [[m, i]]])
-        self.totals = np.concatenate([self.totals, np.zeros((1, *self.totals.shape[1:]))])
-        return len(self.keys) - 1
+    def _make_room(self, m: int, layers: IntArray) -> None:
+        known = self.keys[self.keys[:, 0] == m, 1]
+        new = np.setdiff1d(layers, known)
+        if len(new):
+            keys = np.stack([np.full(len(new), m), new], axis=1)
+            self.keys = np.concatenate([self.keys, keys])
+            room = np.zeros((len(new), *self.totals.shape[1:]))
+            self.totals = np.concatenate([self.totals, room])
 
     def thresholds(self) -> FloatArray:
         """The right sides, shape (layers, directions, levels)."""

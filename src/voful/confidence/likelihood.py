@@ -34,7 +34,7 @@ class LikelihoodSet(MixtureSet):
     L(theta) = sum over transitions of ln <theta, p>, p_i the probability of the transition under
     base model i. The likelihood of the uniform mixture of all theta, divided by that of theta*, is
     a nonnegative martingale of mean 1, so theta* stays at all times with probability 1 - delta
-    (Ville). L is concave, the set is convex.
+    (Ville; Robbins 1970). L is concave, the set is convex.
 
     The integral is bounded from below (`mixture_evidence`), `support` is that of a polytope of
     tangents of L around the set. Only counts of transitions are kept.
@@ -66,6 +66,7 @@ class LikelihoodSet(MixtureSet):
         self._laws = np.ascontiguousarray(distinct[informative])
         position = np.where(informative, np.cumsum(informative) - 1, -1)
         self._where = position[where.reshape(-1)]
+        self._possible = p.max(axis=1) > 0.0
         self.counts = np.zeros(len(p))
         self._center = self.polytope.domain.middle
         self._price = np.array([math.log(1.0 / self.failure_prob)])
@@ -90,7 +91,7 @@ class LikelihoodSet(MixtureSet):
         more = validation.vector("counts", counts, len(self.counts))
         if more.min() < 0.0 or (more != np.floor(more)).any():
             raise validation.fail("counts", more, "whole numbers >= 0")
-        if self._impossible(self.counts + more):
+        if (more[~self._possible] > 0.0).any():
             raise validation.fail("counts", more, "transitions that some base model allows")
         self.counts += more
         p, n = self._informative()
@@ -99,12 +100,6 @@ class LikelihoodSet(MixtureSet):
         self._center = maximum_likelihood(p, n, self._center)
         self._price[0] = math.log(1.0 / self.failure_prob) - mixture_evidence(p, n, self._center)
         self._wrap(p, n)
-
-    def _impossible(self, counts: FloatArray) -> bool:
-        zero = self._where < 0  # constant rows: impossible only if constantly 0
-        possible = np.ones(len(counts), dtype=np.bool_)
-        possible[~zero] = self._laws.max(axis=1, initial=0.0)[self._where[~zero]] > 0.0
-        return bool((counts[~possible] > 0.0).any())
 
     def _informative(self) -> tuple[FloatArray, FloatArray]:
         """Distinct laws that were seen, and how often."""

@@ -127,7 +127,7 @@ class MomentSet(MixtureSet):
         return mu
 
     def _make_tests(self) -> ExponentialTests | LayeredTests:
-        known = mixture_directions(self.dim, self.polytope.domain.simplex)
+        known = np.array(mixture_directions(self.dim, self.polytope.domain.simplex))
         if self.constants != "paper":
             given = self.directions
             signed = known if given is None else np.concatenate([given, -given])
@@ -172,10 +172,10 @@ class MomentSet(MixtureSet):
         """
         seen = observations.check(self.dim, probabilities, targets, counts)
         theta_0 = self.polytope.center
-        for m in range(self.moments):
+        for m in range(self.moments):  # Algorithm 2, line 12: x^m is seen.X
             squared = seen.squared()
-            eta = self.variance_bound(seen.X, squared.X)
-            if isinstance(self.tests, LayeredTests):
+            eta = self.variance_bound(seen.X, squared.X)  # line 13
+            if isinstance(self.tests, LayeredTests):  # lines 14-16
                 self.tests.add(m, seen, eta)
             else:
                 self.tests.add(m, seen, eta, theta_0)

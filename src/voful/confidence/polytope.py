@@ -33,7 +33,8 @@ class PolytopeSet(ParameterSet):
 
     Which oracle answers depends on the dimension n of the domain (d - 1 for the simplex, d for the
     ball): n <= 2 clips a polygon and n = 3 asks Qhull, both exact, by vertices; n >= 4 keeps two
-    boxes around the polytope, whose ends are linear programmes, and `support` is an upper bound.
+    boxes around the polytope, whose ends are linear programmes, and `support` is an upper bound;
+    rows that bound neither box are dropped, which can only enlarge the set.
     `exact_support` solves a linear programme for each question.
 
     A cut that would leave nothing is skipped and counted, with one RuntimeWarning: off the event

@@ -50,6 +50,9 @@ def _solver(A: FloatArray, lower: FloatArray, upper: FloatArray, high: FloatArra
 def _solve(solver: highspy.Highs, cost: FloatArray) -> tuple[bool, Any]:
     solver.changeColsCost(len(cost), np.arange(len(cost), dtype=np.int32), cost)
     solver.run()
+    if solver.getModelStatus() == highspy.HighsModelStatus.kUnknown:
+        solver.clearSolver()  # now and then a warm start leads nowhere
+        solver.run()
     optimal = solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
     return optimal, solver.getSolution()
 

@@ -117,6 +117,9 @@ class VARLin(CountingAgent):
         """What the right side of the tests is multiplied with."""
         return self._Theta.width_scale
 
+    # Lines 3-7 (optimistic planning) are `CountingAgent._make_plan`, lines 8-10 (what happened) its
+    # `_count`; lines 11-16 (the confidence set) follow, once for all episodes of a plan.
+
     def _open(self, plan: OptimisticPlan) -> None:
         """Freeze what the coming transitions are tested with: V, or one row for a block of V's."""
         literal = self._Theta.literal
