@@ -52,7 +52,7 @@ def test_protocols(id: str) -> None:
     assert isinstance(agent, EpisodicAgent)
     if agent.confidence_set is not None:
         assert isinstance(agent.confidence_set, ConfidenceSet)
-        assert agent.confidence_set.dim == agent.dim == 3
+        assert agent.confidence_set.dim == 3
         assert agent.confidence_set.contains([0.2, 0.3, 0.5])
 
 

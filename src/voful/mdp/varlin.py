@@ -140,8 +140,8 @@ class VARLin(CountingAgent):
 
     def inputs(self, states: npt.ArrayLike, actions: npt.ArrayLike, m: int = 0) -> FloatArray:
         """x^m_{k,h} (line 12) of the steps of a trajectory under the current plan, shape (T, d)."""
-        path, taken = self.model.check_trajectory(states, actions)
         power = 2.0 ** validation.nonnegative_int("m", m)
+        path, taken = self.model.check_trajectory(states, actions)
         values = self.plan().values
         rows = np.minimum(self.model.horizon - 1 - np.arange(len(taken)), len(values) - 1)
         V = values[rows[:, None], self.model.successors[path[:-1], taken]] ** power

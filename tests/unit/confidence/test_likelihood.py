@@ -171,6 +171,6 @@ def test_bad_input_changes_nothing() -> None:
     assert {name: array.tobytes() for name, array in Theta.state().items()} == before
     for laws in ([[-0.1, 0.5]], np.empty((0, 2)), [0.5], [[np.nan, 0.2]]):
         with pytest.raises(ValueError, match="laws.*: got .*; expected"):
-            LikelihoodSet(laws)  # type: ignore[arg-type]
+            LikelihoodSet(laws)
     with pytest.raises(ValueError, match="failure_prob"):
         LikelihoodSet([[0.5, 0.4]], failure_prob=0.0)

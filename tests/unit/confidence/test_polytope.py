@@ -224,7 +224,7 @@ def test_bad_input_changes_nothing() -> None:
         ("abc", [0.0]),
     ):
         with pytest.raises((ValueError, TypeError), match="(A|b).*: got .*; expected"):
-            Theta.cut(A, b)  # type: ignore[arg-type]
+            Theta.cut(A, b)
     with pytest.raises(ValueError, match="groups"):
         Theta.cut([[1.0, 2.0, 3.0]], [0.0], groups=[1, 2])
     assert {name: array.tobytes() for name, array in Theta.state().items()} == before

@@ -182,6 +182,6 @@ def test_bad_arguments() -> None:
         {"constants": "paper", "directions": [[3.0, 0.0, 0.0]]},
     ):
         with pytest.raises((ValueError, TypeError), match=": got .*; expected"):
-            VARLin(MODEL, n_episodes=10, **bad)  # type: ignore[arg-type]
+            VARLin(MODEL, n_episodes=10, **bad)
     with pytest.raises(ValueError, match="m: got -1"):
         VARLin(MODEL, n_episodes=10).inputs([0], [], m=-1)
