@@ -25,7 +25,7 @@ from voful.experiments.bench import lean_numpy_oful, public_api
 from voful.experiments.loop import play
 from voful.validation import NO_MASK
 
-FIRST_SEED = 7000
+FIRST_SEED = 8000
 CONTENDERS: dict[str, Callable[[int], Any]] = {
     "OFUL": OFUL,
     "LOSAN": LOSAN,
@@ -40,6 +40,7 @@ NOISES: dict[str, dict[str, Any]] = {
     "0.5": {"sigma": 0.5},
     "rare": {"noise": "rare_positive", "sigma": 0.1},
     "hetero": {"sigma_low": 0.0, "sigma_high": 0.3},
+    "binary": {"noise": "bernoulli"},
 }
 CELLS: dict[str, tuple[dict[str, Any], int, tuple[float, ...]]] = {
     "d5": ({"dim": 5}, 2_000, (0.15, 0.18, 0.35, 0.52)),

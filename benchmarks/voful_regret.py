@@ -1,6 +1,6 @@
-"""VOFUL against OFUL: paired regret, the Appendix B stream, and speed. Prints Markdown tables.
+"""VOFUL against OFUL: paired regret and speed. Prints Markdown tables.
 
-python benchmarks/voful_regret.py regret | appendix_b | speed | all   [--seeds 60] [--first 0]
+python benchmarks/voful_regret.py regret | speed | all   [--seeds 60] [--first 0]
 """
 
 from __future__ import annotations
@@ -80,28 +80,6 @@ def regret(seeds: range) -> Iterator[str]:
             )
 
 
-def appendix_b(seeds: range) -> Iterator[str]:
-    yield "| σ | policy | tiny arms (9,000 rounds) | unit arms (1,000 rounds) |"
-    yield "|---|---|---|---|"
-    for sigma in (0.0, 0.01, 0.1):
-        problem = {
-            "dim": 2,
-            "arms": "tiny_then_unit",
-            "n_tiny": 9000,
-            "tiny_norm": 0.01,
-            "redraw": True,
-            "sigma": sigma,
-        }
-        found = collect(problem, seeds[:20], 10_000, [9000, 10_000])
-        for policy, values in found.items():
-            before, after = values[:, 0], values[:, 1] - values[:, 0]
-            low, high = interval(after)
-            yield (
-                f"| {sigma} | {policy} | {before.mean():.2f} "
-                f"| {after.mean():.1f} [{low:.1f}, {high:.1f}] |"
-            )
-
-
 def speed(_: range) -> Iterator[str]:
     yield "| cell | ms a round | last / first quarter | peak memory |"
     yield "|---|---|---|---|"
@@ -130,7 +108,7 @@ def speed(_: range) -> Iterator[str]:
 
 
 def main() -> None:
-    parts = {"regret": regret, "appendix_b": appendix_b, "speed": speed}
+    parts = {"regret": regret, "speed": speed}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("part", choices=[*parts, "all"])
     parser.add_argument("--seeds", type=int, default=60)

@@ -10,7 +10,19 @@ import numpy as np
 from scipy.stats import binomtest
 
 from voful import registry
-from voful.typing import ConfidenceSet, FloatArray
+from voful.checks import sampled_members as members
+from voful.typing import FloatArray
+
+__all__ = [
+    "assert_exit_rate",
+    "count",
+    "make_policy",
+    "members",
+    "play_some",
+    "sphere",
+    "teach",
+    "teach_one",
+]
 
 
 def count(full: int) -> int:
@@ -59,12 +71,3 @@ def play_some(
         y[k] = X[k] @ theta_star + noise * rng.choice([-1.0, 1.0])
         teach_one(policy, X[k], y[k])
     return X, y
-
-
-def members(Theta: ConfidenceSet, rng: np.random.Generator, n: int = 200) -> list[FloatArray]:
-    """Members of a set: the ball and ever smaller neighbourhoods of the centre, filtered."""
-    scales = np.geomspace(1e-3, 1.0, n)
-    directions = sphere(rng, n, Theta.dim)
-    candidates = [scale * u for scale, u in zip(scales, directions, strict=True)]
-    candidates += [Theta.center + scale * u for scale, u in zip(scales, directions, strict=True)]
-    return [theta for theta in candidates if Theta.contains(theta)]

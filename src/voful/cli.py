@@ -55,7 +55,7 @@ def demo(
     replicates: Annotated[int, typer.Option(min=1, help="Seeds of each cell.")] = 10,
     workers: Annotated[int, typer.Option(min=0, help="Processes; 0: all cores.")] = 0,
 ) -> None:
-    """Play everything registered on a low-noise and a noisy problem."""
+    """Play four algorithms on a low-noise and a noisy problem."""
     from voful.experiments.demo import demo_study
 
     console.print(

@@ -178,8 +178,9 @@ def _join_config(
         if "/" not in name:
             config[name] = array
     for name, argument in cls._arguments.items():
-        nested = _join_config(argument, plain[name], arrays, f"{prefix}/{name}")
-        config[name] = argument.from_config(nested)
+        if plain[name] is not None:
+            nested = _join_config(argument, plain[name], arrays, f"{prefix}/{name}")
+            config[name] = argument.from_config(nested)
     return config
 
 

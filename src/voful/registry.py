@@ -6,13 +6,24 @@ import difflib
 import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from voful import persistence, validation
 from voful.bandits.betoful import BetOFUL
+from voful.bandits.confidence_ball import ConfidenceBall2
+from voful.bandits.epsilon_greedy import EpsilonGreedy
+from voful.bandits.faury import Faury
+from voful.bandits.lin_ts import LinTS
+from voful.bandits.linucb import LinUCB
+from voful.bandits.lofav import LOFAV
 from voful.bandits.losan import LOSAN
 from voful.bandits.oful import OFUL
+from voful.bandits.save import SAVE
+from voful.bandits.suplinucb import SupLinUCB
+from voful.bandits.ucb_v import UCBV
 from voful.bandits.voful import VOFUL, VOFUL2
+from voful.bandits.weighted_oful import WeightedOFUL
+from voful.bandits.weighted_oful_plus import WeightedOFULPlus
 from voful.mdp.likelihood_ucrl import LikelihoodUCRL
 from voful.mdp.model import LinearMixtureModel
 from voful.mdp.varlin import VARLin
@@ -20,6 +31,7 @@ from voful.persistence import FileFormatError, Persistent
 from voful.typing import Path
 
 Kind = Literal["bandit", "episodic"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True)
@@ -73,6 +85,81 @@ _ENTRIES = (
         cost="A d^2",
     ),
     Entry(
+        id="confidence-ball",
+        cls=ConfidenceBall2,
+        kind="bandit",
+        paper="Dani, Hayes, Kakade 2008; printed constants",
+        guarantee="d sqrt(K)",
+        cost="A d^2",
+    ),
+    Entry(
+        id="epsilon-greedy",
+        cls=EpsilonGreedy,
+        kind="bandit",
+        paper="the naive baseline",
+        guarantee="epsilon K",
+        cost="d^2 + A d",
+    ),
+    Entry(
+        id="faury",
+        cls=Faury,
+        kind="bandit",
+        paper="Faury, Abeille, Calauzenes, Fercoq 2020, Theorem 1; tight constants",
+        guarantee="coverage proved; measured: falls with the variance",
+        cost="A d^2",
+    ),
+    Entry(
+        id="faury-paper",
+        cls=Faury,
+        kind="bandit",
+        paper="Faury, Abeille, Calauzenes, Fercoq 2020, Theorem 1; printed constants",
+        guarantee="coverage proved; measured: falls with the variance",
+        cost="A d^2",
+        params={"constants": "paper"},
+    ),
+    Entry(
+        id="lin-ts",
+        cls=LinTS,
+        kind="bandit",
+        paper="Thompson sampling with the posterior scale of practice",
+        guarantee="none without a prior; coverage proved",
+        cost="d^2 + A d",
+    ),
+    Entry(
+        id="lin-ts-paper",
+        cls=LinTS,
+        kind="bandit",
+        paper="Agrawal, Goyal 2013; printed constants",
+        guarantee="d^1.5 sqrt(K)",
+        cost="d^2 + A d",
+        params={"constants": "paper"},
+    ),
+    Entry(
+        id="linucb",
+        cls=LinUCB,
+        kind="bandit",
+        paper="Chu, Li, Reyzin, Schapire 2011, Algorithm 1",
+        guarantee="none proved",
+        cost="A d^2",
+    ),
+    Entry(
+        id="lofav",
+        cls=LOFAV,
+        kind="bandit",
+        paper="Jun, Kim 2024; safe range",
+        guarantee="d sqrt(sum sigma_k^2) + lower order",
+        cost="A L d^2, L = log2(K / d) / 2",
+    ),
+    Entry(
+        id="lofav-paper",
+        cls=LOFAV,
+        kind="bandit",
+        paper="Jun, Kim 2024; constants of the authors' code",
+        guarantee="d sqrt(sum sigma_k^2) + lower order",
+        cost="A L d^2, L = log2(K / d) / 2",
+        params={"constants": "paper"},
+    ),
+    Entry(
         id="losan",
         cls=LOSAN,
         kind="bandit",
@@ -98,6 +185,39 @@ _ENTRIES = (
         params={"det_growth": 1.0},
     ),
     Entry(
+        id="save",
+        cls=SAVE,
+        kind="bandit",
+        paper="Zhao, He, Zhou, Zhang, Gu 2023; tight constants",
+        guarantee="d sqrt(sum sigma_k^2) + d R",
+        cost="A L d^2, L = 1.5 log2(K)",
+    ),
+    Entry(
+        id="save-paper",
+        cls=SAVE,
+        kind="bandit",
+        paper="Zhao, He, Zhou, Zhang, Gu 2023; printed constants",
+        guarantee="d sqrt(sum sigma_k^2) + d R",
+        cost="A L d^2, L = 1.5 log2(K)",
+        params={"constants": "paper"},
+    ),
+    Entry(
+        id="suplinucb",
+        cls=SupLinUCB,
+        kind="bandit",
+        paper="Chu, Li, Reyzin, Schapire 2011, Algorithm 3",
+        guarantee="sqrt(d K log A)",
+        cost="A L d^2, L = ln(K)",
+    ),
+    Entry(
+        id="ucb-v",
+        cls=UCBV,
+        kind="bandit",
+        paper="Audibert, Munos, Szepesvari 2009",
+        guarantee="fixed arms: sum over arms of sigma_i^2 / gap_i + range",
+        cost="A d",
+    ),
+    Entry(
         id="voful",
         cls=VOFUL,
         kind="bandit",
@@ -121,6 +241,49 @@ _ENTRIES = (
         paper="Kim, Yang, Jun 2022; printed constants",
         guarantee="d^1.5 sqrt(sum sigma_k^2) + d^2",
         cost="N d^2 + LPs, N = 5 d log K tests",
+        params={"constants": "paper"},
+    ),
+    Entry(
+        id="weighted-oful",
+        cls=WeightedOFUL,
+        kind="bandit",
+        paper="Zhou, Gu, Szepesvari 2021; tight constants",
+        guarantee="d sqrt(sum sigma_k^2) + R sqrt(d K)",
+        cost="A d^2",
+    ),
+    Entry(
+        id="weighted-oful-paper",
+        cls=WeightedOFUL,
+        kind="bandit",
+        paper="Zhou, Gu, Szepesvari 2021; printed constants",
+        guarantee="d sqrt(sum sigma_k^2) + R sqrt(d K)",
+        cost="A d^2",
+        params={"constants": "paper"},
+    ),
+    Entry(
+        id="weighted-oful-plus",
+        cls=WeightedOFULPlus,
+        kind="bandit",
+        paper="Zhou, Gu 2022; tight constants",
+        guarantee="d sqrt(sum sigma_k^2) + d R",
+        cost="A d^2",
+    ),
+    Entry(
+        id="weighted-oful-plus-oful",
+        cls=WeightedOFULPlus,
+        kind="bandit",
+        paper="Zhou, Gu 2022, cut with OFUL's set; tight constants",
+        guarantee="min(d sqrt(sum sigma_k^2) + d R, R d sqrt(K))",
+        cost="A d^2",
+        params={"with_oful": True},
+    ),
+    Entry(
+        id="weighted-oful-plus-paper",
+        cls=WeightedOFULPlus,
+        kind="bandit",
+        paper="Zhou, Gu 2022; printed constants",
+        guarantee="d sqrt(sum sigma_k^2) + d R",
+        cost="A d^2",
         params={"constants": "paper"},
     ),
     Entry(

@@ -88,10 +88,20 @@ def finite_float(name: str, value: object, allowed: str = "a finite number") -> 
 
 
 def positive_float(name: str, value: object) -> float:
-    """A finite number > 0."""
-    number = finite_float(name, value, "a finite number > 0")
-    if number <= 0.0:
-        raise fail(name, number, "a finite number > 0")
+    """A number > 0, at most 1e100: its square is finite."""
+    allowed = "a number > 0, at most 1e100"
+    number = finite_float(name, value, allowed)
+    if not 0.0 < number <= 1e100:
+        raise fail(name, number, allowed)
+    return number
+
+
+def scale(name: str, value: object) -> float:
+    """A number > 0 whose square neither overflows nor vanishes."""
+    allowed = "a number from 1e-100 to 1e100"
+    number = finite_float(name, value, allowed)
+    if not 1e-100 <= number <= 1e100:
+        raise fail(name, number, allowed)
     return number
 
 
@@ -127,8 +137,8 @@ def choice(name: str, value: object, allowed: Sequence[str]) -> str:
 
 
 def reward_range(value: object) -> tuple[float, float]:
-    """A pair (low, high) of finite numbers, low < high."""
-    allowed = "a pair (low, high) of finite numbers with low < high"
+    """A pair (low, high) of finite numbers, high - low >= 1e-6: ties and slack are 1e-9."""
+    allowed = "a pair (low, high) of finite numbers with high - low >= 1e-6 (else rescale rewards)"
     try:
         ends = tuple(value)  # type: ignore[arg-type,var-annotated]
     except TypeError:
@@ -137,9 +147,14 @@ def reward_range(value: object) -> tuple[float, float]:
         raise fail("reward_range", value, allowed)
     low, high = (finite_float("reward_range", end, allowed) for end in ends)
     # A range whose width is lost in the rounding of its ends carries no information.
-    if not high - low > 1e-12 * max(abs(low), abs(high)) or not math.isfinite(high - low):
+    if not max(1e-6, 1e-12 * max(abs(low), abs(high))) <= high - low < math.inf:
         raise fail("reward_range", (low, high), allowed)
     return low, high
+
+
+def reward_range_or_none(value: object) -> tuple[float, float] | None:
+    """A pair (low, high), or None where rewards are unbounded."""
+    return None if value is None else reward_range(value)
 
 
 def noise_scale(value: object, bounds: tuple[float, float] | None) -> float:
@@ -149,6 +164,15 @@ def noise_scale(value: object, bounds: tuple[float, float] | None) -> float:
     if bounds is None:
         raise fail("noise_scale", None, "a number > 0 where reward_range is None")
     return 0.5 * (bounds[1] - bounds[0])
+
+
+def noise_bound(value: object, bounds: tuple[float, float] | None) -> float:
+    """A number > 0; None: the length of the reward range, since the mean lies in it too."""
+    if value is not None:
+        return scale("noise_bound", value)
+    if bounds is None:
+        raise fail("noise_bound", None, "a number > 0 where reward_range is None")
+    return scale("reward_range (its length)", bounds[1] - bounds[0])
 
 
 def seed(value: object) -> np.random.SeedSequence:
@@ -297,6 +321,23 @@ class ObservationSpace:
         self._limit = feature_norm + _slack(feature_norm)
         self._low, self._high = (-1e100, 1e100) if reward_range is None else reward_range
         self._slack = _slack(max(abs(self._low), abs(self._high)))
+
+    @classmethod
+    def checked(
+        cls,
+        dim: object,
+        bounds: tuple[float, float] | None,
+        *,
+        feature_norm: object = 1.0,
+        n_rounds: object = None,
+    ) -> ObservationSpace:
+        """The space of a policy's arguments as a user passed them (`bounds` already checked)."""
+        return cls(
+            positive_int("dim", dim),
+            positive_float("feature_norm", feature_norm),
+            bounds,
+            None if n_rounds is None else positive_int("n_rounds", n_rounds),
+        )
 
     def arms(self, arms: npt.ArrayLike) -> FloatArray:
         """At least one arm in the ball, shape (n_arms, dim)."""

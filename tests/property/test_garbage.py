@@ -109,12 +109,19 @@ def test_sets(id: str, value: Any) -> None:
             assert "got" in str(error), error
 
 
-@pytest.mark.parametrize("cls", [voful.BetOFUL, voful.LOSAN, voful.OFUL])
+@pytest.mark.parametrize(
+    "cls",
+    [voful.BetOFUL, voful.ConfidenceBall2, voful.EpsilonGreedy, voful.Faury, voful.LinTS,
+     voful.LinUCB, voful.LOFAV, voful.LOSAN, voful.OFUL, voful.SAVE, voful.SupLinUCB, voful.UCBV,
+     voful.WeightedOFUL, voful.WeightedOFULPlus],
+)  # fmt: skip
 @given(
     arguments=st.dictionaries(
         st.sampled_from(
             ["dim", "failure_prob", "reward_range", "noise_scale", "theta_norm", "feature_norm",
-             "theta_center", "bet", "refresh", "ridge", "det_growth", "width_scale", "seed"]
+             "theta_center", "bet", "refresh", "ridge", "det_growth", "width_scale", "seed",
+             "constants", "epsilon", "decay", "exploration", "range_weight", "n_rounds",
+             "noise_bound", "variation_ridge", "deviation_floor", "leverage_scale", "with_oful"]
         ),
         garbage,
         max_size=3,
@@ -124,6 +131,8 @@ def test_constructors(cls: Any, arguments: dict[str, Any]) -> None:
     accepted = inspect.signature(cls).parameters
     arguments = {name: value for name, value in arguments.items() if name in accepted}
     arguments.setdefault("dim", 2)
+    if "n_rounds" in accepted:
+        arguments.setdefault("n_rounds", 100)
     if isinstance(arguments["dim"], (int, np.integer)) and arguments["dim"] > 50:
         arguments["dim"] = 2
     try:
@@ -131,5 +140,7 @@ def test_constructors(cls: Any, arguments: dict[str, Any]) -> None:
     except (ValueError, TypeError) as error:
         assert any(name in str(error) for name in arguments), error
     else:
-        assert np.isfinite(policy.confidence_set.support(np.eye(policy.dim))).all()
+        assert np.isfinite(policy.index(np.zeros((1, policy.dim)))).all()
+        if policy.confidence_set is not None:
+            assert np.isfinite(policy.confidence_set.support(np.eye(policy.dim))).all()
         assert policy.select(np.zeros((1, policy.dim))) == 0

@@ -131,6 +131,21 @@ def test_theta_stays_and_rad_is_exact(amplitude: float, refresh: bool) -> None:
     assert Theta.contains(theta)
 
 
+def test_theta_stays_in_dimension_20() -> None:
+    rng = np.random.default_rng(5)
+    theta, arms = sphere(rng, 1, 20, 0.5)[0], sphere(rng, 20, 20)
+    Theta = BetOFUL(20).confidence_set
+    Theta._reserve(ROUNDS)
+    state, chunk = Theta.views(), ROUNDS // 100
+    X, a, terms = np.zeros((chunk, 20)), np.zeros(chunk), np.zeros((3, chunk, 3))
+    for _ in range(100):
+        noise = 0.003 * rng.uniform(-1, 1, chunk)
+        assert run_rounds(state, arms, theta, noise, X, a, terms, 0) <= 1.0 + 1e-9
+    assert np.isfinite(Theta.memory).all()
+    assert np.isfinite(Theta.support(arms)).all()
+    assert Theta.contains(theta)
+
+
 def regret(policy: Any, rounds: list[int], seed: int, sigma: float) -> list[float]:
     env = linear_bandit(dim=5, sigma=sigma, seed=np.random.SeedSequence([31, seed]))
     records = play(policy, env, rounds[-1], record_at=rounds, check_every=rounds[-1])

@@ -75,7 +75,7 @@ def test_reward_range(good: Any) -> None:
 @pytest.mark.parametrize(
     "bad",
     [None, 1.0, "ab", (1.0,), (0.0, 0.0), (1.0, -1.0), (0.0, INF), (NAN, 1.0), (1, 2, 3),
-     (-1e308, 1e308), (1e12, 1e12 + 1e-4)],
+     (-1e308, 1e308), (1e12, 1e12 + 1e-4), (0.0, 1e-9)],
 )  # fmt: skip
 def test_bad_reward_range(bad: object) -> None:
     with pytest.raises((ValueError, TypeError), match="reward_range: got"):

@@ -1,8 +1,36 @@
 """Linear bandit algorithms, one file each."""
 
 from voful.bandits.betoful import BetOFUL
+from voful.bandits.confidence_ball import ConfidenceBall2
+from voful.bandits.epsilon_greedy import EpsilonGreedy
+from voful.bandits.faury import Faury
+from voful.bandits.lin_ts import LinTS
+from voful.bandits.linucb import LinUCB
+from voful.bandits.lofav import LOFAV
 from voful.bandits.losan import LOSAN
 from voful.bandits.oful import OFUL
+from voful.bandits.save import SAVE
+from voful.bandits.suplinucb import SupLinUCB
+from voful.bandits.ucb_v import UCBV
 from voful.bandits.voful import VOFUL, VOFUL2
+from voful.bandits.weighted_oful import WeightedOFUL
+from voful.bandits.weighted_oful_plus import WeightedOFULPlus
 
-__all__ = ["LOSAN", "OFUL", "VOFUL", "VOFUL2", "BetOFUL"]
+__all__ = [
+    "LOFAV",
+    "LOSAN",
+    "OFUL",
+    "SAVE",
+    "UCBV",
+    "VOFUL",
+    "VOFUL2",
+    "BetOFUL",
+    "ConfidenceBall2",
+    "EpsilonGreedy",
+    "Faury",
+    "LinTS",
+    "LinUCB",
+    "SupLinUCB",
+    "WeightedOFUL",
+    "WeightedOFULPlus",
+]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import ClassVar, Never
 
 import numpy as np
 import numpy.typing as npt
 
 from voful import persistence, validation
-from voful.bandits.optimism import most_optimistic
+from voful.bandits.optimism import most_optimistic, most_optimistic_in_ellipsoid
 from voful.confidence.algebra import dots
 from voful.confidence.base import BaseConfidenceSet
+from voful.confidence.ellipsoid import RidgeEllipsoid
 from voful.typing import BoolArray, FloatArray, Path, Seed
 
 
@@ -88,11 +89,13 @@ class Policy(persistence.Persistent, ABC):
         """
         row = self._space.arm(x)
         reward = self._space.reward(reward)
-        self._space.check_rounds(self.n_observations, 1)
+        if self._space.n_rounds is not None:
+            self._space.check_rounds(self.n_observations, 1)
         if self.needs_variance:
             self._observe_with_variance(row, reward, self._space.variance(variance))
             return
-        self._refuse("variance", variance)
+        if variance is not None:
+            self._refuse("variance", variance)
         self._observe(row, reward)
 
     def partial_fit(
@@ -110,12 +113,12 @@ class Policy(persistence.Persistent, ABC):
             for row, reward, variance in zip(rows, y, told, strict=True):
                 self._observe_with_variance(row, float(reward), float(variance))
             return
-        self._refuse("variances", variances)
+        if variances is not None:
+            self._refuse("variances", variances)
         self._observe_many(rows, y)
 
-    def _refuse(self, name: str, value: object) -> None:
-        if value is not None:
-            raise validation.fail(name, value, f"nothing: {type(self).__name__} is not told it")
+    def _refuse(self, name: str, value: object) -> Never:
+        raise validation.fail(name, value, f"nothing: {type(self).__name__} is not told it")
 
     def index(self, arms: npt.ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
         """(mean, lower, upper) of each arm's expected reward, each of shape (n_arms,)."""
@@ -183,3 +186,18 @@ class OptimisticPolicy(Policy):
     def n_observations(self) -> int:
         """How many rewards were learnt."""
         return self.confidence_set.n_observations
+
+
+class EllipsoidPolicy(OptimisticPolicy):
+    """Optimism over one ellipsoid: argmax_x <x, center> + radius |x|_{M^-1}, in one kernel."""
+
+    @property
+    @abstractmethod
+    def confidence_set(self) -> RidgeEllipsoid:
+        """Live view of the ellipsoid."""
+
+    def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
+        Theta = self.confidence_set
+        return most_optimistic_in_ellipsoid(
+            arms, mask, Theta._center, Theta.whitener, Theta.usable_radius()
+        )

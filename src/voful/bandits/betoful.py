@@ -14,6 +14,7 @@ from voful.confidence.betting import BettingEllipsoid
 from voful.confidence.betting.extent import is_empty, optimistic_ends
 from voful.confidence.betting.state import open_state
 from voful.typing import BoolArray, FloatArray, IntArray, Seed
+from voful.validation import ObservationSpace
 
 
 @kernel
@@ -32,7 +33,7 @@ def most_optimistic_in_bets(
     The index is not capped at the largest reward: ties there would hide the better arm.
     """
     state = open_state(bets, constants, memory, count, history)
-    if is_empty(state.Theta):
+    if is_empty(state):
         return -1
     upper, width = optimistic_ends(state, width_scale, arms, mask)
     return most_optimistic(upper, width, mask)
@@ -48,10 +49,12 @@ class BetOFUL(OptimisticPolicy):
 
     The result depends on the order in which rewards are learnt, also in `partial_fit`: every bet is
     placed with what was learnt before. Delayed and batched rewards keep the guarantee as long as
-    the delay (and whether a reward arrives at all) does not depend on the reward itself.
+    the mean of each reward given all that was learnt before it is <x, theta*>: so if noise is
+    independent from round to round and neither the delay nor whether a reward arrives at all
+    depends on the reward; or if rewards are learnt in the order of play.
 
     Cost: O(d^2) an update and an arm. With refresh=True the rounds are kept, 8 (d + 6) bytes each,
-    and gone through again whenever there are half (bet="product": twice) as many more: O(d^2) a
+    and gone through again whenever there are half as many more (bet="product": as many): O(d^2) a
     round on average, but single updates take as long as the history. refresh=False is the streaming
     form, with O(d^2) memory, every update alike, and a somewhat larger set.
 
@@ -97,11 +100,8 @@ class BetOFUL(OptimisticPolicy):
         width_scale: float = 1.0,
         seed: Seed = 0,
     ) -> None:
-        space = validation.ObservationSpace(
-            validation.positive_int("dim", dim),
-            validation.positive_float("feature_norm", feature_norm),
-            validation.reward_range(reward_range),
-        )
+        bounds = validation.reward_range(reward_range)
+        space = ObservationSpace.checked(dim, bounds, feature_norm=feature_norm)
         super().__init__(space, seed=seed)
         self.failure_prob = validation.probability("failure_prob", failure_prob)
         self.theta_norm = validation.positive_float("theta_norm", theta_norm)

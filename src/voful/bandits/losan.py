@@ -8,12 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from voful import validation
-from voful.bandits.base import OptimisticPolicy
-from voful.bandits.optimism import most_optimistic_in_ellipsoid
+from voful.bandits.base import EllipsoidPolicy
 from voful.compiled import kernel
 from voful.confidence.algebra import whiten
 from voful.confidence.ellipsoid import RidgeEllipsoid, check_conditioning, ridge_update
-from voful.typing import BoolArray, FloatArray, Seed
+from voful.typing import FloatArray, Seed
 from voful.validation import ObservationSpace
 
 
@@ -86,7 +85,7 @@ class LosanEllipsoid(RidgeEllipsoid):
         losan_update(*self._matrices(), self.beta, X, rewards)
 
 
-class LOSAN(OptimisticPolicy):
+class LOSAN(EllipsoidPolicy):
     """Linear optimism with semi-adaptivity to the noise [1].
 
     For noise that is sigma-sub-Gaussian with an unknown sigma <= sigma_0 and |theta*| <= S, with
@@ -139,12 +138,8 @@ class LOSAN(OptimisticPolicy):
         width_scale: float = 1.0,
         seed: Seed = 0,
     ) -> None:
-        bounds = None if reward_range is None else validation.reward_range(reward_range)
-        space = ObservationSpace(
-            validation.positive_int("dim", dim),
-            validation.positive_float("feature_norm", feature_norm),
-            bounds,
-        )
+        bounds = validation.reward_range_or_none(reward_range)
+        space = ObservationSpace.checked(dim, bounds, feature_norm=feature_norm)
         super().__init__(space, seed=seed)
         self.failure_prob = validation.probability("failure_prob", failure_prob)
         self.noise_scale = validation.noise_scale(noise_scale, bounds)
@@ -163,9 +158,3 @@ class LOSAN(OptimisticPolicy):
     def confidence_set(self) -> LosanEllipsoid:
         """Live view of the ellipsoid."""
         return self._set
-
-    def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
-        Theta = self._set
-        return most_optimistic_in_ellipsoid(
-            arms, mask, Theta._center, Theta.whitener, Theta.usable_radius()
-        )

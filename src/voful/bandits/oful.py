@@ -7,11 +7,12 @@ import math
 import numpy as np
 
 from voful import validation
-from voful.bandits.base import OptimisticPolicy
+from voful.bandits.base import EllipsoidPolicy
 from voful.bandits.optimism import most_optimistic_in_ellipsoid
 from voful.compiled import kernel
 from voful.confidence.ellipsoid import RidgeEllipsoid, check_conditioning
 from voful.typing import BoolArray, FloatArray, Seed
+from voful.validation import ObservationSpace
 
 
 @kernel
@@ -23,7 +24,7 @@ def oful_radius(
     return deviation + math.sqrt(ridge) * theta_norm
 
 
-class OFUL(OptimisticPolicy):
+class OFUL(EllipsoidPolicy):
     """Optimism in the face of uncertainty for linear bandits [1].
 
     With V = lambda I + sum x x' and the ridge estimate theta_hat, with probability at least
@@ -81,12 +82,8 @@ class OFUL(OptimisticPolicy):
         width_scale: float = 1.0,
         seed: Seed = 0,
     ) -> None:
-        bounds = None if reward_range is None else validation.reward_range(reward_range)
-        space = validation.ObservationSpace(
-            validation.positive_int("dim", dim),
-            validation.positive_float("feature_norm", feature_norm),
-            bounds,
-        )
+        bounds = validation.reward_range_or_none(reward_range)
+        space = ObservationSpace.checked(dim, bounds, feature_norm=feature_norm)
         super().__init__(space, seed=seed)
         self.failure_prob = validation.probability("failure_prob", failure_prob)
         self.noise_scale = validation.noise_scale(noise_scale, bounds)
@@ -119,9 +116,7 @@ class OFUL(OptimisticPolicy):
     def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
         Theta = self._set
         if self.det_growth == 0.0:
-            return most_optimistic_in_ellipsoid(
-                arms, mask, Theta._center, Theta.whitener, Theta.usable_radius()
-            )
+            return super()._choose(arms, mask)
         if Theta.log_det_ratio > self._chosen[0] + math.log1p(self.det_growth):
             self._chosen_center[:] = Theta._center
             self._chosen_whitener[:] = Theta.whitener

@@ -5,8 +5,11 @@ x_k = argmax_x max_{theta in Theta_k} <x, theta>  (Algorithm 1, line 5, and ever
 
 from __future__ import annotations
 
+import numpy as np
+
 from voful.compiled import kernel
-from voful.confidence.algebra import means_and_widths
+from voful.confidence.algebra import dots, means_and_widths
+from voful.confidence.intersection import tightest_interval
 from voful.typing import BoolArray, FloatArray
 
 TIE = 1e-9
@@ -40,3 +43,22 @@ def most_optimistic_in_ellipsoid(
     """`most_optimistic` over an ellipsoid: the index is <x, center> + radius |x|_{M^-1}."""
     means, widths = means_and_widths(arms, center, whitener, radius)
     return most_optimistic(means + widths, widths, mask)
+
+
+@kernel
+def most_optimistic_in_ellipsoids(
+    arms: FloatArray,
+    mask: BoolArray,
+    centers: FloatArray,
+    whiteners: FloatArray,
+    radii: FloatArray,
+) -> int:
+    """`most_optimistic` over an intersection: the index is the least of the ellipsoids' bounds."""
+    lower, upper = tightest_interval(arms, centers, whiteners, radii)
+    return most_optimistic(upper, upper - lower, mask)
+
+
+@kernel
+def best_for(arms: FloatArray, mask: BoolArray, theta: FloatArray) -> int:
+    """argmax_x <x, theta> over the arms in mask: `most_optimistic` over the set {theta}."""
+    return most_optimistic(dots(arms, theta), np.zeros(arms.shape[0]), mask)

@@ -85,6 +85,11 @@ class VOFUL(OptimisticPolicy):
         )
         super().__init__(Theta._space, seed=seed)
         self._Theta = Theta
+        # The constructor's arguments, as the set has checked them.
+        self.n_rounds, self.failure_prob = Theta.n_rounds, Theta.failure_prob
+        self.constants, self.directions = Theta.constants, Theta.directions
+        self.iota_scale, self.width_scale = Theta.iota_scale, Theta.width_scale
+        self.reward_noise, self.noise_scale = Theta.reward_noise, Theta.noise_scale
         self._outer = OuterPolytope(self.dim)
         self._switched_at = np.array([-math.inf])  # ln det(I + sum xx') when the set was renewed
 
@@ -112,52 +117,10 @@ class VOFUL(OptimisticPolicy):
         # Algorithm 1, lines 7-9: eps_k(theta), eta_k(theta) and Theta_{k+1}, as sums per test
         self._Theta._observe(x, reward)
 
-    # The constructor's arguments, as the set checked and keeps them.
-
-    @property
-    def n_rounds(self) -> int:
-        """K."""
-        return self._Theta.n_rounds
-
-    @property
-    def failure_prob(self) -> float:
-        """delta."""
-        return self._Theta.failure_prob
-
     @property
     def reward_range(self) -> tuple[float, float]:
-        """(low, high) of the rewards."""
+        """(low, high) of the rewards (of their means, where the noise is sub-Gaussian)."""
         return self._Theta.reward_range
-
-    @property
-    def constants(self) -> str:
-        """Which thresholds."""
-        return self._Theta.constants
-
-    @property
-    def directions(self) -> FloatArray | None:
-        """The given mu, or None."""
-        return self._Theta.directions
-
-    @property
-    def iota_scale(self) -> float:
-        """Factor of iota or xi."""
-        return self._Theta.iota_scale
-
-    @property
-    def width_scale(self) -> float:
-        """Factor of both terms of the threshold."""
-        return self._Theta.width_scale
-
-    @property
-    def reward_noise(self) -> str:
-        """How rewards scatter."""
-        return self._Theta.reward_noise
-
-    @property
-    def noise_scale(self) -> float:
-        """R of sub-Gaussian noise."""
-        return self._Theta.noise_scale
 
 
 class VOFUL2(VOFUL):

@@ -6,6 +6,7 @@ from voful.confidence.likelihood import LikelihoodSet
 from voful.confidence.moments import MomentSet
 from voful.confidence.peeled import PeeledSet
 from voful.confidence.polytope import PolytopeSet
+from voful.confidence.score import ScoreEllipsoid
 
 __all__ = [
     "BettingEllipsoid",
@@ -15,4 +16,5 @@ __all__ = [
     "PeeledSet",
     "PolytopeSet",
     "RidgeEllipsoid",
+    "ScoreEllipsoid",
 ]

@@ -19,6 +19,8 @@ from voful.compiled import kernel
 from voful.typing import FloatArray
 
 REFACTORISE_EVERY = 512
+SIDE_BY_SIDE = 8  # from so many rows on it pays to transpose them
+BLOCK = 128  # rows that stay in the cache
 CANCELLED = 1e-12  # a pivot this small against its diagonal is made of rounding errors
 
 
@@ -52,14 +54,38 @@ def quadratic_form(symmetric: FloatArray, x: FloatArray) -> float:
 @kernel
 def whiten(whitener: FloatArray, x: FloatArray, out: FloatArray) -> float:
     """out = W x; returns |W x|^2 = x' M^-1 x."""
+    _combine_rows(whitener, x, out, True)
+    return dot(out, out)
+
+
+@kernel
+def symmetric_times(symmetric: FloatArray, x: FloatArray, out: FloatArray) -> None:
+    """out = A x for symmetric A."""
+    _combine_rows(symmetric, x, out, False)
+
+
+@kernel
+def _combine_rows(matrix: FloatArray, x: FloatArray, out: FloatArray, triangular: bool) -> None:
+    """out = sum_j x_j matrix[j], in this order; triangular: left of the diagonal stand zeros.
+
+    Four rows for one look at an entry: the sums' order and bits are those of one by one.
+    """
     d = x.shape[0]
     for i in range(d):
-        out[i] = x[0] * whitener[0, i]
-    for j in range(1, d):
-        scale = x[j]
-        for i in range(j, d):
-            out[i] += scale * whitener[j, i]
-    return dot(out, out)
+        out[i] = 0.0
+    j = 0
+    while j + 4 <= d:
+        x0, x1, x2, x3 = x[j], x[j + 1], x[j + 2], x[j + 3]
+        for i in range(j if triangular else 0, d):
+            total = out[i] + x0 * matrix[j, i]
+            total += x1 * matrix[j + 1, i]
+            total += x2 * matrix[j + 2, i]
+            out[i] = total + x3 * matrix[j + 3, i]
+        j += 4
+    while j < d:
+        for i in range(j if triangular else 0, d):
+            out[i] += x[j] * matrix[j, i]
+        j += 1
 
 
 @kernel
@@ -197,18 +223,6 @@ def rank_one(
 
 
 @kernel
-def symmetric_times(symmetric: FloatArray, x: FloatArray, out: FloatArray) -> None:
-    """out = A x for symmetric A."""
-    d = x.shape[0]
-    for i in range(d):
-        out[i] = x[0] * symmetric[0, i]
-    for j in range(1, d):
-        scale = x[j]
-        for i in range(d):
-            out[i] += scale * symmetric[j, i]
-
-
-@kernel
 def rank_one_inverse(inverse: FloatArray, x: FloatArray, direction: FloatArray) -> float:
     """M^-1 <- (M + x x')^-1 by Sherman and Morrison, given direction = M^-1 x; returns x'M^-1 x.
 
@@ -231,61 +245,66 @@ def means_and_widths(
 ) -> tuple[FloatArray, FloatArray]:
     """<x, c> and beta |x|_{M^-1} for the rows of X: the interval is their difference and sum.
 
-    Side by side, so that the processor works on several rows at once; each row's sums have the
-    order of `dot` and `whiten`, and the same bits alone and among others.
+    Each row's sums have the order of `dot` and `whiten`: the same bits alone and among others.
     """
     n, d = X.shape
     means, widths = np.empty(n), np.empty(n)
-    columns, sums, squares = np.zeros((d, 8)), np.empty(8), np.empty(8)
-    for start in range(0, n, 8):
-        m = min(8, n - start)
-        for k in range(m):
-            for j in range(d):
-                columns[j, k] = X[start + k, j]
-        _eight_rows(columns, center, whitener, sums, squares)
-        for k in range(m):
-            means[start + k] = sums[k]
-            widths[start + k] = radius * math.sqrt(squares[k])
+    if n < SIDE_BY_SIDE:
+        whitened = np.empty(d)
+        for k in range(n):
+            means[k] = dot(X[k], center)
+            widths[k] = whiten(whitener, X[k], whitened)
+    else:
+        for start in range(0, n, BLOCK):
+            block = slice(start, min(start + BLOCK, n))
+            _side_by_side(X[block], center, whitener, means[block], widths[block])
+    for k in range(n):
+        widths[k] = radius * math.sqrt(widths[k])
     return means, widths
 
 
 @kernel
-def _eight_rows(
-    columns: FloatArray,
+def _side_by_side(
+    X: FloatArray,
     center: FloatArray,
     whitener: FloatArray,
-    sums: FloatArray,
+    means: FloatArray,
     squares: FloatArray,
 ) -> None:
-    """<x, c> and |W x|^2 for the eight columns x; one register a sum."""
-    d = columns.shape[0]
-    q0 = q1 = q2 = q3 = q4 = q5 = q6 = q7 = 0.0
-    for i in range(d + 1):  # entry i of W x; at i = d the mean
-        s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
-        for j in range(min(i + 1, d)):
-            w = whitener[j, i] if i < d else center[j]
-            s0 += w * columns[j, 0]
-            s1 += w * columns[j, 1]
-            s2 += w * columns[j, 2]
-            s3 += w * columns[j, 3]
-            s4 += w * columns[j, 4]
-            s5 += w * columns[j, 5]
-            s6 += w * columns[j, 6]
-            s7 += w * columns[j, 7]
-        if i < d:
-            q0 += s0 * s0
-            q1 += s1 * s1
-            q2 += s2 * s2
-            q3 += s3 * s3
-            q4 += s4 * s4
-            q5 += s5 * s5
-            q6 += s6 * s6
-            q7 += s7 * s7
-        else:
-            sums[0], sums[1], sums[2], sums[3] = s0, s1, s2, s3
-            sums[4], sums[5], sums[6], sums[7] = s4, s5, s6, s7
-    squares[0], squares[1], squares[2], squares[3] = q0, q1, q2, q3
-    squares[4], squares[5], squares[6], squares[7] = q4, q5, q6, q7
+    """<x, c> and |W x|^2 for many rows x at once: the innermost loops run over the rows."""
+    n, d = X.shape
+    columns = np.empty((d, n))
+    for k in range(n):
+        for j in range(d):
+            columns[j, k] = X[k, j]
+        means[k] = squares[k] = 0.0
+    entry = np.empty(n)  # entry i of every W x
+    for i in range(d):
+        for k in range(n):
+            entry[k] = 0.0
+        j = 0
+        while j + 4 <= i + 1:  # four terms for one look at the entry; in their order
+            w0, w1, w2, w3 = (
+                whitener[j, i],
+                whitener[j + 1, i],
+                whitener[j + 2, i],
+                whitener[j + 3, i],
+            )
+            for k in range(n):
+                total = entry[k] + w0 * columns[j, k]
+                total += w1 * columns[j + 1, k]
+                total += w2 * columns[j + 2, k]
+                entry[k] = total + w3 * columns[j + 3, k]
+            j += 4
+        while j <= i:
+            w0 = whitener[j, i]
+            for k in range(n):
+                entry[k] += w0 * columns[j, k]
+            j += 1
+        c = center[i]
+        for k in range(n):
+            squares[k] += entry[k] * entry[k]
+            means[k] += c * columns[i, k]
 
 
 @kernel

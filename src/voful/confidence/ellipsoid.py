@@ -65,6 +65,25 @@ def ridge_update(
     return growth, residual
 
 
+def ridge_start(
+    dim: int, ridges: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+    """What `ridge_update` updates, before any data: one ridge estimate for each of `ridges`.
+
+    (n, dim, dim) precisions and whiteners, (n, dim) responses and centers, (n, 2) tallies.
+    """
+    n = len(ridges)
+    tallies = np.zeros((n, 2))
+    tallies[:, LOG_DET] = dim * np.log(ridges)
+    return (
+        ridges[:, np.newaxis, np.newaxis] * np.eye(dim),
+        np.eye(dim) / np.sqrt(ridges)[:, np.newaxis, np.newaxis],
+        np.zeros((n, dim)),
+        np.zeros((n, dim)),
+        tallies,
+    )
+
+
 @kernel
 def ridge_update_many(
     precision: FloatArray,
@@ -85,8 +104,8 @@ class Ellipsoid(BaseConfidenceSet):
     """{theta : |theta - center|_M <= radius} in the ball |theta - theta_center| <= theta_norm.
 
     `contains` asks for both; `support` is that of the ellipsoid. Subclasses keep ``precision`` (M),
-    ``whitener`` and ``_center``, and say what `radius` is; a negative or undefined radius means
-    that the set is empty.
+    ``whitener`` and ``_center`` (or define both norms themselves), and say what `radius` is; a
+    negative or undefined radius means that the set is empty.
     """
 
     precision: FloatArray
@@ -130,16 +149,24 @@ class Ellipsoid(BaseConfidenceSet):
         offset = math.hypot(*(theta - self.theta_center))
         if offset > self.theta_norm * (1.0 + TOLERANCE):
             return False
-        distance = quadratic_form(self.precision, theta - self._center)
+        distance = self._squared_norm(theta - self._center)
         return bool(distance <= self.radius**2 * (1.0 + TOLERANCE))
 
     def _support(self, X: FloatArray) -> FloatArray:
-        means, widths = means_and_widths(X, self._center, self.whitener, self.radius)
+        means, widths = self._means_and_widths(X)
         return means + widths
 
     def _interval(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        means, widths = means_and_widths(X, self._center, self.whitener, self.radius)
+        means, widths = self._means_and_widths(X)
         return means - widths, means + widths
+
+    def _squared_norm(self, difference: FloatArray) -> float:
+        """|difference|_M^2."""
+        return quadratic_form(self.precision, difference)
+
+    def _means_and_widths(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """<x, center> and radius |x|_{M^-1} for the rows of X."""
+        return means_and_widths(X, self._center, self.whitener, self.radius)
 
 
 class RidgeEllipsoid(Ellipsoid):
@@ -211,11 +238,14 @@ class RidgeEllipsoid(Ellipsoid):
         return self.precision, self.whitener, self.response, self._center, self.tally
 
 
-def check_conditioning(feature_norm: float, ridge: float) -> None:
-    """ValueError where a single arm could drown the ridge in rounding."""
+def check_conditioning(feature_norm: float, ridge: float, root: str = "sqrt(ridge)") -> None:
+    """ValueError where a single arm could drown the ridge in rounding.
+
+    `root` says in the user's words what the root of `ridge` is.
+    """
     if not feature_norm * feature_norm <= 1e12 * ridge:
         raise fail(
             "feature_norm",
             feature_norm,
-            f"at most 10^6 sqrt(ridge) = {1e6 * math.sqrt(ridge):g}; rescale the features",
+            f"at most 10^6 {root} = {1e6 * math.sqrt(ridge):g}; rescale the features",
         )

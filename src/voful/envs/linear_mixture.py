@@ -122,13 +122,13 @@ def _optimize(
     transition: FloatArray,
     n_successors: IntArray,
     rewards: FloatArray,
-    horizon: int,
     values: FloatArray,
     actions: IntArray,
-) -> int:
-    """Fill values and actions by steps to go; the number of rows, the last one for all later."""
+    filled: int,
+) -> tuple[int, bool]:
+    """Fill rows `filled`.. of values and actions; (rows filled, whether the last is final)."""
     S, A = rewards.shape
-    for n in range(1, horizon + 1):
+    for n in range(filled, values.shape[0]):
         change = 0.0
         for s in range(S):
             best = -1.0
@@ -142,8 +142,8 @@ def _optimize(
             values[n, s] = best
             change = max(change, abs(best - values[n - 1, s]))
         if change <= FIXED_POINT:
-            return n + 1
-    return horizon + 1
+            return n + 1, True
+    return values.shape[0], False
 
 
 class LinearMixtureMDP:
@@ -214,18 +214,25 @@ class LinearMixtureMDP:
     def _best(self) -> tuple[float, IntArray]:
         if self._optimum is None:
             model = self._model
-            values = np.zeros((model.horizon + 1, model.n_states))
-            actions = np.zeros((model.horizon + 1, model.n_states), dtype=np.int64)
-            rows = _optimize(
-                model.successors,
-                self._transition,
-                model.n_successors,
-                model.rewards,
-                model.horizon,
-                values,
-                actions,
-            )
-            self._optimum = float(values[rows - 1, model.initial_state]), actions[:rows].copy()
+            values = np.zeros((1, model.n_states))
+            actions = np.zeros((1, model.n_states), dtype=np.int64)
+            final = False
+            while not final and len(values) <= model.horizon:
+                filled = len(values)
+                room = np.zeros((min(filled + 255, model.horizon + 1 - filled), model.n_states))
+                values = np.concatenate([values, room])
+                actions = np.concatenate([actions, room.astype(np.int64)])
+                rows, final = _optimize(
+                    model.successors,
+                    self._transition,
+                    model.n_successors,
+                    model.rewards,
+                    values,
+                    actions,
+                    filled,
+                )
+                values, actions = values[:rows], actions[:rows]
+            self._optimum = float(values[-1, model.initial_state]), actions.copy()
         return self._optimum
 
     def policy_value(self, actions: npt.ArrayLike) -> float:
@@ -246,44 +253,50 @@ class LinearMixtureMDP:
 
     def rollout(self, actions: npt.ArrayLike, n_episodes: int = 1) -> Trajectories:
         """Play the next episodes with one policy; an episode ends early in an absorbing state."""
-        n = validation.nonnegative_int("n_episodes", n_episodes)
-        policy = self._policy(actions)
-        return self._record(policy, self._lengths(policy, n))
+        policy, first, lengths = self._begin(actions, n_episodes)
+        return self._record(policy, first, lengths)
 
     def rollouts(
         self, actions: npt.ArrayLike, n_episodes: int, max_cells: int = MAX_CELLS
     ) -> Iterator[Trajectories]:
         """The episodes of `rollout` in batches of at most `max_cells` states (but one episode)."""
-        n = validation.nonnegative_int("n_episodes", n_episodes)
-        policy = self._policy(actions)
-        lengths = self._lengths(policy, n)
+        return self._batches(*self._begin(actions, n_episodes), max_cells)
+
+    def _batches(
+        self, policy: IntArray, first: int, lengths: IntArray, max_cells: int
+    ) -> Iterator[Trajectories]:
         while len(lengths):
             cells = np.arange(1, len(lengths) + 1) * (np.maximum.accumulate(lengths) + 1)
             count = max(1, int(np.searchsorted(cells, max_cells, side="right")))
-            yield self._record(policy, lengths[:count])
-            lengths = lengths[count:]
+            yield self._record(policy, first, lengths[:count])
+            first, lengths = first + count, lengths[count:]
 
-    def _lengths(self, policy: IntArray, n: int) -> IntArray:
+    def _begin(self, actions: npt.ArrayLike, n_episodes: int) -> tuple[IntArray, int, IntArray]:
+        """(policy, number of the first episode, lengths) of the next episodes."""
+        n = validation.nonnegative_int("n_episodes", n_episodes)
+        policy = self._policy(actions)
+        first = self._episode
         lengths = np.full(n, self._model.horizon, dtype=np.int64)
         if self._model.absorbing.any():
             # Played once for the lengths alone: memory is for the steps that there are, however
             # far the horizon.
-            self._play(policy, np.empty((n, 1), np.int64), np.empty((n, 0), np.int64), lengths)
-        return lengths
+            unkept = np.empty((n, 1), np.int64), np.empty((n, 0), np.int64)
+            self._play(policy, first, *unkept, lengths)
+        self._episode += n
+        return policy, first, lengths
 
-    def _record(self, policy: IntArray, lengths: IntArray) -> Trajectories:
+    def _record(self, policy: IntArray, first: int, lengths: IntArray) -> Trajectories:
         n, width = len(lengths), int(lengths.max(initial=0))
         kept = Trajectories(
             np.empty((n, width + 1), dtype=np.int64),
             np.empty((n, width), dtype=np.int64),
             lengths.copy(),
         )
-        self._play(policy, *kept)
-        self._episode += n
+        self._play(policy, first, *kept)
         return kept
 
     def _play(
-        self, policy: IntArray, states: IntArray, actions: IntArray, lengths: IntArray
+        self, policy: IntArray, first: int, states: IntArray, actions: IntArray, lengths: IntArray
     ) -> None:
         model = self._model
         _simulate(
@@ -295,7 +308,7 @@ class LinearMixtureMDP:
             model.horizon,
             policy,
             self._key,
-            self._episode,
+            first,
             states,
             actions,
             lengths,

@@ -20,6 +20,9 @@ from voful.mdp.trajectories import (
 from voful.typing import BoolArray, FloatArray, IntArray, Path
 from voful.validation import TOLERANCE
 
+MAX_HORIZON = 10**12
+"""Far below what the kernels can count."""
+
 
 @kernel
 def expected_next(
@@ -49,12 +52,12 @@ def largest_total(
 ) -> float:
     """Largest sum of rewards along a trajectory from `start`, as far as needed to know the side.
 
-    Above `limit`: the sum of some trajectory; else an upper bound of all sums.
+    Above `limit`: some trajectory pays at least so much; else none pays more.
 
     R_n(s) = max_a r(s, a) + max over successors of R_{n-1}, n steps to go. The map is monotone
-    and commutes with constants, so the largest gain g_n = max(R_n - R_{n-1}) never grows, and
-    R_H <= R_n + (H - n) g_n: most models are decided after few steps whatever the horizon. R_n
-    never falls, so a start above the limit is decided too.
+    and commutes with constants, so the largest gain of a step, max(R_n - R_{n-1}), never grows,
+    and the least gain never falls: R_H - R_n lies between H - n times the least and H - n times
+    the largest gain. Most models are decided after few steps whatever the horizon.
     """
     S, A, _ = successors.shape
     reachable = np.zeros(S, dtype=np.bool_)
@@ -75,7 +78,7 @@ def largest_total(
     old = np.zeros(S)
     new = np.zeros(S)
     for n in range(1, horizon + 1):
-        gain = 0.0
+        least, largest = np.inf, 0.0
         for k in range(found):
             s = queue[k]
             best = 0.0
@@ -85,13 +88,13 @@ def largest_total(
                     after = max(after, old[successors[s, a, b]])
                 best = max(best, rewards[s, a] + after)
             new[s] = best
-            gain = max(gain, best - old[s])
-        total = float(new[start])
-        bound = total + (horizon - n) * gain
-        if bound <= limit:
-            return bound
-        if total > limit:
-            return total
+            least, largest = min(least, best - old[s]), max(largest, best - old[s])
+        lower = float(new[start]) + (horizon - n) * least
+        upper = float(new[start]) + (horizon - n) * largest
+        if upper <= limit:
+            return upper
+        if lower > limit:
+            return lower
         old, new = new, old
     return float(old[start])
 
@@ -224,6 +227,8 @@ class LinearMixtureModel(persistence.Persistent):
         _, S, A, _ = P.shape
         self.signed = validation.boolean("signed", signed)
         self.horizon = validation.positive_int("horizon", horizon)
+        if self.horizon > MAX_HORIZON:
+            raise validation.fail("horizon", self.horizon, f"at most {MAX_HORIZON:.0e} steps")
         self.initial_state = validation.nonnegative_int("initial_state", initial_state)
         if self.initial_state >= S:
             raise validation.fail("initial_state", self.initial_state, f"a state from 0 to {S - 1}")
@@ -309,11 +314,12 @@ class LinearMixtureModel(persistence.Persistent):
         Under a theta that is a true parameter, every row of sum_i theta_i P_i is a probability.
         """
         parameter = validation.vector(name, theta, self.dim)
+        large = np.abs(parameter).max() > 1.0 + TOLERANCE  # before sums, which may overflow
         if self.stochastic:
-            if parameter.min() < -TOLERANCE or abs(parameter.sum() - 1.0) > TOLERANCE:
+            if large or parameter.min() < -TOLERANCE or abs(parameter.sum() - 1.0) > TOLERANCE:
                 raise validation.fail(name, parameter, "numbers >= 0 with sum 1")
             return np.maximum(parameter, 0.0)
-        if np.abs(parameter).sum() > 1.0 + TOLERANCE:
+        if large or np.abs(parameter).sum() > 1.0 + TOLERANCE:
             raise validation.fail(name, parameter, "numbers whose sizes sum up to at most 1")
         return parameter
 
@@ -438,6 +444,11 @@ def _check_distinct(successors: IntArray, possible: BoolArray) -> None:
 
 def _check_rows(name: str, P: FloatArray, signed: bool) -> bool:
     """Whether all rows are probabilities; tiny negative numbers are set to 0 in place."""
+    if np.abs(P).max() > 1.0 + TOLERANCE:
+        i, s, a, t = (int(k) for k in np.argwhere(np.abs(P) > 1.0 + TOLERANCE)[0])
+        raise validation.fail(
+            f"{name}[{i}, {s}, {a}, {t}]", float(P[i, s, a, t]), "a number of size at most 1"
+        )
     sums = P.sum(axis=3)
     kernels = bool(P.min() >= -TOLERANCE and np.abs(sums - 1.0).max() <= TOLERANCE)
     if kernels:

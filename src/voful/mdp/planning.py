@@ -24,8 +24,11 @@ from voful.typing import FloatArray, IntArray
 Support: TypeAlias = Callable[[FloatArray], FloatArray]
 """sup of <x, theta> over the set (or an upper bound) for the rows x of an (n, d) array."""
 
+Backup: TypeAlias = Callable[[FloatArray], FloatArray]
+"""Values V (S,) with a step less to go -> upper bounds Q (S, A)."""
+
 FIXED_POINT = 1e-12
-"""Rows of values that differ by no more are one row."""
+"""Rows of values that differ by no more are one row (over sets within the simplex)."""
 
 TIE = 1e-12
 """Actions whose values differ by no more are equal; the first of them is taken."""
@@ -82,6 +85,10 @@ class OptimisticPlan(persistence.Stateful):
 
     def action(self, h: int, s: int) -> int:
         """Action at step h = 0..H-1 in state s."""
+        if not 0 <= h < self.horizon:
+            raise validation.fail("h", h, f"a step from 0 to {self.horizon - 1}")
+        if not 0 <= s < self.actions.shape[1]:
+            raise validation.fail("s", s, f"a state from 0 to {self.actions.shape[1] - 1}")
         return int(self.actions[self.row(h), s])
 
     def row(self, h: int) -> int:
@@ -157,12 +164,6 @@ def _backups(
     return values.shape[0], change
 
 
-def _tolerance(model: LinearMixtureModel) -> float:
-    # Only over probability kernels the backup is sure not to enlarge a difference of two rows;
-    # signed base models must reach the fixed point exactly.
-    return FIXED_POINT if model.stochastic else 0.0
-
-
 def _first_rows(model: LinearMixtureModel) -> tuple[FloatArray, IntArray]:
     rows = min(model.horizon, 255) + 1
     return np.zeros((rows, model.n_states)), np.zeros((rows, model.n_states), dtype=np.int64)
@@ -193,7 +194,35 @@ def _finished(
     )
 
 
-def optimistic_plan(model: LinearMixtureModel, support: Support) -> OptimisticPlan:
+def backward_induction(
+    model: LinearMixtureModel, backup: Backup, tolerance: float
+) -> OptimisticPlan:
+    """Plan with any backup: V with n-1 steps to go -> upper bounds Q (S, A) with n steps to go.
+
+    Parameters
+    ----------
+    model
+        What is known.
+    backup
+        Takes a row of values, shape (S,).
+    tolerance
+        Rows that differ by no more are one row. Positive only where the backup never enlarges the
+        difference of two rows; 0: where the fixed point is reached exactly.
+    """
+    values, actions = _first_rows(model)
+    n, change = 1, np.inf
+    while n <= model.horizon and change > tolerance:
+        if n == values.shape[0]:
+            values, actions = _more_rows(model, values, actions)
+        _best_actions(backup(values[n - 1]), values[n], actions[n])
+        change = _largest_change(values[n], values[n - 1])
+        n += 1
+    return _finished(model, values[:n], actions[:n], change)
+
+
+def optimistic_plan(
+    model: LinearMixtureModel, support: Support, *, within_simplex: bool | None = None
+) -> OptimisticPlan:
     """Plan with an oracle for the support function of the set, asked once per backup.
 
     Parameters
@@ -202,31 +231,42 @@ def optimistic_plan(model: LinearMixtureModel, support: Support) -> OptimisticPl
         What is known.
     support
         Takes the (S A, d) array of all x(s, a) of a backup, gives the (S A,) upper ends.
+    within_simplex
+        Whether the oracle is that of sets within the simplex (or the least of several such): then
+        no backup enlarges a difference, and rows that are nearly equal may be one. Default:
+        whether the base models are stochastic. False for ellipsoids.
     """
     S, A, d = model.n_states, model.n_actions, model.dim
     x = np.empty((S, A, d))
-    values, actions = _first_rows(model)
-    n, change = 1, np.inf
-    while n <= model.horizon and change > _tolerance(model):
-        if n == values.shape[0]:
-            values, actions = _more_rows(model, values, actions)
-        expected_next(model.successors, model.probabilities, values[n - 1], x)
+
+    def backup(V: FloatArray) -> FloatArray:
+        expected_next(model.successors, model.probabilities, V, x)
         upper = np.asarray(support(x.reshape(S * A, d)), dtype=np.float64)
-        _best_actions(model.rewards + upper.reshape(S, A), values[n], actions[n])
-        change = _largest_change(values[n], values[n - 1])
-        n += 1
-    return _finished(model, values[:n], actions[:n], change)
+        Q: FloatArray = model.rewards + upper.reshape(S, A)
+        return Q
+
+    contracting = model.stochastic if within_simplex is None else within_simplex
+    return backward_induction(model, backup, FIXED_POINT if contracting else 0.0)
 
 
 def optimistic_plan_over_vertices(
     model: LinearMixtureModel, vertices: npt.ArrayLike
 ) -> OptimisticPlan:
-    """Plan over the convex hull of the rows of `vertices`, shape (n_vertices, d); all compiled."""
+    """Plan over the convex hull of the rows of `vertices`, all compiled.
+
+    Parameters
+    ----------
+    model
+        What is known.
+    vertices
+        (n_vertices, d) members of the parameter set.
+    """
     corners = validation.matrix("vertices", vertices, model.dim)
     if corners.shape[0] == 0:
         raise validation.fail_shape("vertices", corners.shape, "at least one vertex")
+    tolerance = FIXED_POINT if model.stochastic else 0.0
     values, actions = _first_rows(model)
-    n, change, tolerance = 1, np.inf, _tolerance(model)
+    n, change = 1, np.inf
     while n <= model.horizon and change > tolerance:
         if n == values.shape[0]:
             values, actions = _more_rows(model, values, actions)

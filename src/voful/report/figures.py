@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voful import registry
-from voful.report.summaries import regret_by_variance, regret_curves
+from voful.report.summaries import regret_by_variance, regret_curves, relative_regret
 from voful.typing import Path
 
 if TYPE_CHECKING:
@@ -28,13 +29,15 @@ _LINES: tuple[str | tuple[int, tuple[float, ...]], ...] = (
 
 
 def style_of(policy: str) -> dict[str, Any]:
-    """Colour and line of a policy: by its place in the registry, the same in every figure."""
-    ids = [entry.id for entry in registry.entries()]
-    place = ids.index(policy) if policy in ids else len(ids) + sum(policy.encode()) % 28
-    return {
-        "color": _COLOURS[place % len(_COLOURS)],
-        "linestyle": _LINES[(place + place // len(_COLOURS)) % len(_LINES)],
+    """Colour and line of a policy: by its place among those of its kind, alike in every figure."""
+    places = {
+        entry.id: place
+        for kind in registry.KINDS
+        for place, entry in enumerate(registry.entries(kind))
     }
+    place = places.get(policy, sum(policy.encode()) % 28)
+    turn, colour = divmod(place, len(_COLOURS))
+    return {"color": _COLOURS[colour], "linestyle": _LINES[(colour + turn) % len(_LINES)]}
 
 
 def regret_over_rounds(results: pl.DataFrame, *, title: str | None = None) -> Figure:
@@ -88,6 +91,47 @@ def regret_against_variance(results: pl.DataFrame, *, title: str | None = None) 
         _label(panel, policy, x_end, height)
     if title is not None:
         figure.suptitle(title, fontsize=12, x=0.01, ha="left")
+    return figure
+
+
+def regret_grid(
+    results: pl.DataFrame, *, reference: str = "oful", title: str | None = None
+) -> Figure:
+    """Final regret over that of `reference`: a row per policy (best first), a column per problem.
+
+    The numbers say it all; the colour only guides the eye.
+    """
+    from matplotlib import colormaps
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.colors import TwoSlopeNorm
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
+
+    table = relative_regret(results, reference)
+    policies = table["policy"].unique(maintain_order=True).to_list()
+    problems = results["problem"].unique().sort().to_list()
+    figure = Figure(
+        figsize=(1.6 + 0.58 * len(problems), 1.2 + 0.27 * len(policies)), layout="constrained"
+    )
+    FigureCanvasAgg(figure)
+    panel = figure.subplots()
+    norm, colours = TwoSlopeNorm(0.0, -3.0, 3.0), colormaps["PuOr_r"]
+    for row in table.iter_rows(named=True):
+        x, y = problems.index(row["problem"]), policies.index(row["policy"])
+        ratio = row["ratio"]
+        shade = colours(0.5 + 0.8 * (float(norm(math.log2(ratio) if ratio > 0 else -3.0)) - 0.5))
+        panel.add_patch(Rectangle((x, y), 1, 1, facecolor=shade, edgecolor="white", linewidth=1.5))
+        text = f"{ratio:.2f}" if ratio < 9.95 else f"{ratio:.0f}"
+        panel.text(x + 0.5, y + 0.5, text, ha="center", va="center", fontsize=8, color="#111111")
+    panel.set_xlim(0, len(problems))
+    panel.set_ylim(len(policies), 0)
+    panel.set_xticks([x + 0.5 for x in range(len(problems))], problems, fontsize=8, rotation=90)
+    panel.set_yticks([y + 0.5 for y in range(len(policies))], policies, fontsize=9)
+    panel.tick_params(length=0)
+    panel.xaxis.tick_top()
+    panel.spines[:].set_visible(False)
+    if title is not None:
+        figure.suptitle(title, fontsize=11, x=0.01, ha="left")
     return figure
 
 

@@ -41,6 +41,24 @@ def regret_by_variance(results: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def relative_regret(results: pl.DataFrame, reference: str) -> pl.DataFrame:
+    """Mean final regret over that of a reference policy on the same problem.
+
+    Columns: problem, policy, regret, ratio, typical (geometric mean of a policy's ratios, each
+    taken as at least 1/100); the best policies come first.
+    """
+    table = final_table(results).select("problem", "policy", "regret")
+    base = table.filter(pl.col("policy").cast(pl.String) == reference)
+    joined = table.join(base.select("problem", base="regret"), on="problem")
+    ratio = pl.col("regret") / pl.col("base")
+    return (
+        joined.with_columns(ratio=ratio)
+        .with_columns(typical=pl.col("ratio").clip(0.01).log().mean().over("policy").exp())
+        .select("problem", "policy", "regret", "ratio", "typical")
+        .sort("typical", "policy", "problem")
+    )
+
+
 def regret_curves(results: pl.DataFrame) -> pl.DataFrame:
     """Mean regret and its standard error by problem, policy and round."""
     return (

@@ -9,7 +9,7 @@ import pytest
 
 import voful
 from helpers import play_some, sphere
-from voful import BetOFUL
+from voful import OFUL, BetOFUL
 from voful.confidence.betting.state import BETS
 
 
@@ -52,6 +52,45 @@ def test_an_empty_set_leaves_the_means_to_decide(bet: str) -> None:
     assert choice == int(np.argmax(policy.predict(arms)))
     policy.update(arms[choice], 0.1)
     assert policy.n_observations == 21
+
+
+@pytest.mark.parametrize("bet", BETS)
+def test_a_ball_that_is_too_small_is_noticed(bet: str) -> None:
+    """The parameter (0.5, 0) is not in the ball: at some point nothing is left, and it says so."""
+    policy = BetOFUL(2, bet=bet, theta_norm=0.1)
+    rng = np.random.default_rng(0)
+    X = sphere(rng, 2000, 2)
+    policy.partial_fit(X, 0.5 * X[:, 0] + 0.05 * rng.choice([-1.0, 1.0], 2000))
+    Theta = policy.confidence_set
+    with pytest.warns(RuntimeWarning, match="is empty"):
+        assert not Theta.contains([0.05, 0.0])
+    assert Theta.is_empty
+    np.testing.assert_allclose(Theta.center, [0.5, 0.0], atol=0.02)  # predictions go on learning
+    policy.partial_fit(X, np.zeros(2000))
+    assert Theta.is_empty  # for ever
+
+
+@pytest.mark.parametrize("bet", BETS)
+def test_rewards_at_the_ends_of_the_range_are_learnt_from(bet: str) -> None:
+    """Binary rewards have the largest variance that the range allows."""
+    rng = np.random.default_rng(3)
+    X = sphere(rng, 5000, 2)
+    rewards = np.where(rng.random(5000) < 0.5 + 0.25 * X[:, 0], 1.0, -1.0)
+    policy, oful = BetOFUL(2, bet=bet), OFUL(2)
+    policy.partial_fit(X, rewards)
+    oful.partial_fit(X, rewards)
+    arms = sphere(rng, 20, 2)
+    widths = [np.ptp(p.confidence_set.interval(arms), axis=0).max() for p in (policy, oful)]
+    assert widths[0] <= 1.3 * widths[1]
+
+
+@pytest.mark.parametrize("bet", BETS)
+def test_a_tiny_width_scale_never_turns_an_interval_round(bet: str) -> None:
+    policy = BetOFUL(3, bet=bet, width_scale=0.001)
+    play_some(policy, 200)
+    mean, lower, upper = policy.index(sphere(np.random.default_rng(1), 200, 3))
+    assert (lower <= mean).all()
+    assert (mean <= upper).all()
 
 
 @pytest.mark.parametrize("bet", BETS)

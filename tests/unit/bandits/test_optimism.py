@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from voful.bandits.optimism import most_optimistic, most_optimistic_in_ellipsoid
+from voful.bandits.optimism import best_for, most_optimistic, most_optimistic_in_ellipsoid
 from voful.validation import NO_MASK
 
 
@@ -32,3 +32,10 @@ def test_ellipsoid_form() -> None:
     upper = arms @ center + 0.7 * np.sqrt(np.square(arms @ whitener).sum(axis=1))
     choice = most_optimistic_in_ellipsoid(arms, NO_MASK, center, whitener, 0.7)
     assert choice == int(np.argmax(upper))
+
+
+def test_one_parameter() -> None:
+    arms = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    assert best_for(arms, NO_MASK, np.array([0.1, 0.2])) == 1
+    assert best_for(arms, np.array([True, False, True]), np.array([0.1, 0.2])) == 2
+    assert best_for(arms, NO_MASK, np.array([-0.1, -0.2])) == 0

@@ -57,7 +57,7 @@ def test_values_are_exact(seed: int) -> None:
 
 
 def test_values_beyond_the_fixed_point_are_those_of_the_fixed_point() -> None:
-    near, far = mortal(2000), mortal(10**8)
+    near, far = mortal(2000), mortal(10**11)
     assert len(far.optimal_actions) < 1000
     policy = np.array([[2] * 7])
     assert far.policy_value(policy) == pytest.approx(near.policy_value(policy), rel=1e-12)
@@ -133,6 +133,12 @@ def test_batches_are_the_same_episodes() -> None:
         for i, T in enumerate(batch.lengths):
             np.testing.assert_array_equal(batch.states[i, : T + 1], whole.states[k, : T + 1])
             k += 1
+    env = mortal(10**6)
+    interleaved = env.rollouts(policy, 300, max_cells=2000)
+    first = next(interleaved)
+    env.rollout(policy, 5)  # does not disturb the batches under way
+    np.testing.assert_array_equal(first.states, batches[0].states)
+    np.testing.assert_array_equal(next(interleaved).states, batches[1].states)
     assert len(list(mortal(10).rollouts(policy, 5, max_cells=1))) == 5
     assert list(mortal(10).rollouts(policy, 0)) == []
 
@@ -154,7 +160,16 @@ def test_a_signed_mixture_must_be_a_kernel() -> None:
 
 
 @pytest.mark.parametrize(
-    "theta", [[0.5, 0.5], [0.5, 0.6, -0.1], [0.5, 0.4, 0.0], [np.nan, 0.5, 0.5], "abc", None]
+    "theta",
+    [
+        [0.5, 0.5],
+        [0.5, 0.6, -0.1],
+        [0.5, 0.4, 0.0],
+        [1e308, 1e308, 0.0],
+        [np.nan, 0.5, 0.5],
+        "abc",
+        None,
+    ],
 )
 def test_bad_parameters(theta: Any) -> None:
     with pytest.raises((ValueError, TypeError), match="theta_star"):
@@ -167,7 +182,7 @@ def test_bad_parameters(theta: Any) -> None:
 )
 def test_bad_policies(actions: Any) -> None:
     env = ctgoal(16)
-    for call in (env.policy_value, env.rollout):
+    for call in (env.policy_value, env.rollout, lambda bad: env.rollouts(bad, 3)):
         with pytest.raises((ValueError, TypeError), match="actions"):
             call(actions)
     assert env.episode == 0

@@ -109,7 +109,7 @@ def with_row(row: list[float]) -> Any:
 BAD_MODELS = [
     (spoilt(base_models=with_row([0.5, 0.5, 0.5])), r"base_models\[1, 0, 1\] \(sum\): got 1.5"),
     (spoilt(base_models=with_row([0.5, 0.49999, 0.0])), "sum 1"),
-    (spoilt(base_models=with_row([1.5, -0.5, 0.0])), r"base_models\[1, 0, 1, 1\]: got -0.5"),
+    (spoilt(base_models=with_row([0.8, -0.3, 0.5])), r"base_models\[1, 0, 1, 1\]: got -0.3"),
     (spoilt(base_models=with_row([np.nan, 1.0, 0.0])), r"base_models\[1, 0, 1, 0\]: got nan"),
     (spoilt(base_models=np.ones((2, 3, 3))), r"shape \(2, 3, 3\); expected .*\(d, S, A, S\)"),
     (spoilt(base_models=np.ones((2, 3, 2, 4)) / 4), r"shape \(2, 3, 2, 4\)"),
@@ -122,6 +122,9 @@ BAD_MODELS = [
     (spoilt(rewards=small()["rewards"] * 1.01), "sum of at most 1 over the 5 steps"),
     (spoilt(horizon=6), "sum of at most 1 over the 6 steps"),
     (spoilt(horizon=0), "horizon"),
+    (spoilt(horizon=10**13, rewards=np.zeros((3, 2))), "horizon"),
+    (spoilt(base_models=with_row([1e308, 1e308, 0.0])), r"base_models\[1, 0, 1, 0\]: got 1e\+308"),
+    (spoilt(rewards=small()["rewards"] + 1e308), "sum of at most 1"),
     (spoilt(initial_state=3), "initial_state: got 3; expected a state from 0 to 2"),
     (spoilt(initial_state=-1), "initial_state"),
     (spoilt(base_models=2 * with_row([1.0, 0.0, 0.0]), signed=True), "at most 1"),

@@ -11,6 +11,7 @@ from voful.envs import ctgoal, mortal
 from voful.mdp.planning import (
     FIXED_POINT,
     OptimisticPlan,
+    backward_induction,
     optimistic_plan,
     optimistic_plan_over_vertices,
     time_blocks,
@@ -71,6 +72,14 @@ def test_rows_by_steps_to_go(way: str) -> None:
     np.testing.assert_allclose(plan.values, other.values, atol=1e-12)
 
 
+@pytest.mark.parametrize(("h", "s"), [(16, 0), (-1, 0), (0, 7), (0, -1)])
+def test_steps_and_states_out_of_range(h: int, s: int) -> None:
+    plan = plan_with(ctgoal(16).model, "vertices")
+    assert plan.action(15, 6) == 0
+    with pytest.raises(ValueError, match="expected a (step|state) from 0 to"):
+        plan.action(h, s)
+
+
 def test_ties_go_to_the_first_action() -> None:
     model = ctgoal(64).model  # over the whole simplex every action looks the same
     assert not plan_with(model, "vertices").actions.any()
@@ -87,6 +96,23 @@ def test_values_are_capped() -> None:
     assert plan.value == 1.0
     below = optimistic_plan(model, lambda X: X[:, 0] - 9.0)
     assert below.value == 0.0
+
+
+def test_supports_that_enlarge_differences_are_followed_to_the_end() -> None:
+    """x -> 2 x grows from almost nothing; stopping at small changes would miss it."""
+    model = LinearMixtureModel(np.ones((1, 1, 1, 1)), [[1e-14]], 60)
+    doubled = optimistic_plan(model, lambda X: 2.0 * X[:, 0], within_simplex=False)
+    assert doubled.value == 1.0
+    assert optimistic_plan(model, lambda X: 2.0 * X[:, 0]).value < 1e-11
+    capped = optimistic_plan(ctgoal(4096).model, lambda X: X[:, 0] + 1.0, within_simplex=False)
+    assert capped.values.shape[0] == 3  # exactly fixed at the cap
+
+
+def test_any_backup() -> None:
+    model = random_model(4, horizon=12)
+    plan = backward_induction(model, lambda V: model.rewards + model.features(V)[..., 0], 1e-12)
+    known = optimistic_plan_over_vertices(model, [[1.0, 0.0, 0.0]])
+    np.testing.assert_allclose(plan.values, known.values, atol=1e-14)
 
 
 @pytest.mark.parametrize("bad", [np.empty((0, 3)), np.ones((1, 2)), [[np.nan, 0, 0]], [0, 0, 1]])

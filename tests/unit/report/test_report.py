@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from voful import registry
-from voful.report.figures import regret_over_rounds, spread, style_of, write
-from voful.report.summaries import final_table, regret_curves
+from voful.report.figures import regret_grid, regret_over_rounds, spread, style_of, write
+from voful.report.summaries import final_table, regret_curves, relative_regret
 
 
 @pytest.fixture
@@ -73,6 +73,19 @@ def test_figure_names_every_policy_and_is_reproducible(
     assert contents[0] == contents[1]
 
 
+def test_relative_regret_puts_the_best_first(results: pl.DataFrame) -> None:
+    table = relative_regret(results, "oful")
+    assert table["policy"].to_list() == ["mine", "mine", "oful", "oful"]
+    assert table["ratio"].to_list() == pytest.approx([26 / 51, 26 / 51, 1.0, 1.0])
+    assert table["typical"].to_list() == pytest.approx([26 / 51, 26 / 51, 1.0, 1.0])
+
+
+def test_grid_shows_every_ratio(results: pl.DataFrame) -> None:
+    (panel,) = regret_grid(results, title="title").axes
+    assert sorted(text.get_text() for text in panel.texts) == ["0.51", "0.51", "1.00", "1.00"]
+    assert [label.get_text() for label in panel.get_yticklabels()] == ["mine", "oful"]
+
+
 def test_labels_do_not_overlap() -> None:
     placed = spread([1.0, 1.01, 1.02, 5.0], 0.5)
     assert all(b - a >= 0.5 - 1e-6 for a, b in itertools.pairwise(placed))
@@ -80,6 +93,7 @@ def test_labels_do_not_overlap() -> None:
 
 
 def test_every_policy_has_its_own_style() -> None:
-    styles = {str(style_of(entry.id)) for entry in registry.entries()}
-    assert len(styles) == len(list(registry.entries()))
+    for kind in registry.KINDS:  # no figure has both
+        entries = list(registry.entries(kind))
+        assert len({str(style_of(entry.id)) for entry in entries}) == len(entries)
     assert style_of("mine") == style_of("mine")

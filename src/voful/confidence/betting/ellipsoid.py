@@ -97,13 +97,13 @@ class BettingEllipsoid(BaseConfidenceSet):
             refresh=self.refresh,
         )
         self.memory: FloatArray = np.zeros(memory_size(self._bets, space.dim))
-        self.count: IntArray = np.zeros(3, dtype=np.int64)
+        self.count: IntArray = np.zeros(4, dtype=np.int64)
         columns = space.dim + SLOPES + n_bets(self._bets)
         self.history: FloatArray = np.zeros((FIRST_CAPACITY if self.refresh else 0, columns))
         begin(self.views(), space.feature_norm)
 
     def views(self) -> State:
-        """The named parts of the state, live: writing to them changes the set."""
+        """The named parts of the state, live until the history grows (`_reserve`)."""
         return open_state(*self._everything())
 
     @property
@@ -119,7 +119,7 @@ class BettingEllipsoid(BaseConfidenceSet):
 
     @property
     def is_empty(self) -> bool:
-        """Whether one of the ellipsoids has lost all its points."""
+        """Whether the ellipsoids, the ball and the range have been seen without a common point."""
         return bool(current_center(*self._everything())[0])
 
     @property
@@ -142,8 +142,9 @@ class BettingEllipsoid(BaseConfidenceSet):
         return ends(*self.compiled_arguments(), X)
 
     def _observe(self, x: FloatArray, reward: float) -> None:
-        self._reserve(1)
-        play_round(*self._everything(), x, reward)
+        if not play_round(*self._everything(), x, reward):
+            self._reserve(1)
+            play_round(*self._everything(), x, reward)
 
     def _observe_many(self, X: FloatArray, rewards: FloatArray) -> None:
         self._reserve(len(rewards))
@@ -186,8 +187,8 @@ def _check_scales(
 ) -> None:
     """ValueError where squares of the scales would drown the reward range in rounding."""
     half = 0.5 * (reward_range[1] - reward_range[0])
-    if not 1e-60 <= half <= 1e60:
-        raise fail("reward_range", reward_range, "a width between 1e-60 and 1e60")
+    if not 1e-6 <= 2.0 * half <= 1e60:
+        raise fail("reward_range", reward_range, "a width between 1e-6 and 1e60")
     if not 1e-60 <= feature_norm <= 1e60:
         raise fail("feature_norm", feature_norm, "a number between 1e-60 and 1e60")
     largest = 1e4 * half / feature_norm
@@ -197,3 +198,7 @@ def _check_scales(
     if not math.hypot(*theta_center) <= largest:
         allowed = f"a norm of at most 10^4 half the reward range / feature_norm = {largest:g}"
         raise fail("theta_center", theta_center, allowed)
+    reach = feature_norm * (math.hypot(*theta_center) + theta_norm)
+    if reward_range[0] > reach or reward_range[1] < -reach:
+        allowed = f"a range that meets <x, theta>, which lies within {-reach:g} and {reach:g}"
+        raise fail("reward_range", reward_range, allowed)

@@ -10,14 +10,15 @@ from voful.compiled import kernel
 from voful.confidence.algebra import means_and_widths
 from voful.confidence.betting.plugin import leader
 from voful.confidence.betting.quadratic import distance
-from voful.confidence.betting.state import RAD, Ellipsoids, State, open_state
+from voful.confidence.betting.state import EMPTIED, RAD, State, open_state
+from voful.confidence.intersection import tightest_interval
 from voful.typing import BoolArray, FloatArray, IntArray
 
 
 @kernel
-def is_empty(Theta: Ellipsoids) -> bool:
-    """Whether one of the ellipsoids has lost all its points."""
-    return not bool(np.all(Theta.scalars[:, RAD] >= 0.0))
+def is_empty(state: State) -> bool:
+    """Whether an ellipsoid has lost all its points, or an arm has shown that nothing is left."""
+    return state.rounds[EMPTIED] != 0 or not bool(np.all(state.Theta.scalars[:, RAD] >= 0.0))
 
 
 @kernel
@@ -26,7 +27,7 @@ def current_center(
 ) -> tuple[bool, FloatArray]:
     """Whether the set is empty, and a copy of its centre (then: of the leading ridge estimate)."""
     state = open_state(bets, constants, memory, count, history)
-    empty = is_empty(state.Theta)
+    empty = is_empty(state)
     center = state.plugin.theta[leader(state.plugin)] if empty else state.Theta.center[0]
     return empty, center.copy()
 
@@ -53,14 +54,7 @@ def ends(
     """Largest lower and smallest upper end over the ellipsoids, for the rows of X."""
     state = open_state(bets, constants, memory, count, history)
     Theta = state.Theta
-    radius = radii(state, width_scale)
-    lower, upper = np.full(X.shape[0], -math.inf), np.full(X.shape[0], math.inf)
-    for e in range(radius.shape[0]):
-        means, widths = means_and_widths(X, Theta.center[e], Theta.whitener[e], radius[e])
-        for i in range(X.shape[0]):
-            lower[i] = max(lower[i], means[i] - widths[i])
-            upper[i] = min(upper[i], means[i] + widths[i])
-    return lower, upper
+    return tightest_interval(X, Theta.center, Theta.whitener, radii(state, width_scale))
 
 
 @kernel
@@ -87,7 +81,7 @@ def holds(
 def optimistic_ends(
     state: State, width_scale: float, arms: FloatArray, mask: BoolArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Upper ends and half-widths for the optimistic rule.
+    """Upper ends and, to break ties, the half-widths of the ellipsoids that give them.
 
     An arm whose first upper end is below another's smallest one cannot be chosen: its other
     ellipsoids are not asked.

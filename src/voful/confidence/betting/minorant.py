@@ -48,7 +48,7 @@ def bend(
     cells: FloatArray,
     out: FloatArray,
 ) -> None:
-    """Steps 4 and 4': out[j] = (c0, c1, c2, lowest); log f_j is above the quadratic and `lowest`.
+    """out[j] = (c0, c1, c2, lowest); log f_j is above the quadratic and `lowest`.
 
     `lowest` is filled in only where c2 < 0, which is where `weigh` may want it.
     """
@@ -66,7 +66,7 @@ def bend(
             c2 = _ratio_alpha(S, r, a - up, a - lo, m_plus, m_minus)
             if c2 < 0.0:
                 lowest = _ratio_constant(S, r, a - up, a - lo, m_plus, m_minus)
-                # 5', second rule: the constant is better over the interval
+                # The constant is better over the interval
                 if c1 * m + c2 * (m * m + 0.3 * w * w) < lowest:
                     c0, c1, c2 = lowest, 0.0, 0.0
         out[j, 0], out[j, 1], out[j, 2], out[j, 3] = c0, c1, c2, lowest
@@ -74,7 +74,7 @@ def bend(
 
 @kernel
 def weigh(shares: FloatArray, minorants: FloatArray, spread: float) -> tuple[float, float, float]:
-    """Step 5: the quadratic of an ellipsoid that weighs the bets by `shares`.
+    """The quadratic of an ellipsoid that weighs the bets by `shares`.
 
     Where 1 + c2 x'(A + lambda I)^-1 x < .3 every bet with c2 < 0 gives its constant instead: what
     is left has c2 >= 0. spread = 0 leaves the guard out.

@@ -1,4 +1,4 @@
-"""ridge predictors raced by discounted squared error.
+"""Ridge predictors raced by discounted squared error.
 
 The bet is valid at any prediction, so these inverses may lose digits without harm to the set.
 """

@@ -23,7 +23,7 @@ MAX_CELLS = CELLS + 1 + BISECTIONS  # length of the scratch that `alpha` wants
 def largest_slope(
     a: float, lo: float, up: float, y_low: float, y_high: float, half: float
 ) -> float:
-    """the largest S with f >= 1 - c for every y in range and <x, theta> in [lo, up]."""
+    """The largest S with f >= 1 - c for every y in range and <x, theta> in [lo, up]."""
     m1 = (a - lo) * (lo - y_low) if lo > 0.5 * (a + y_low) else (0.5 * (a - y_low)) ** 2
     m2 = (up - a) * (y_high - up) if up < 0.5 * (a + y_high) else (0.5 * (y_high - a)) ** 2
     return CAP / max(m1, m2, 1e-10 * half * half)
@@ -61,7 +61,7 @@ def slope_cost(s: float, t0: float, t1: float, s2: float, price: float, dimensio
 
 @kernel
 def alpha(S: float, r: float, t0: float, t1: float, cells: FloatArray) -> float:
-    """a lower bound of min g over [t0, t1], by branch and bound.
+    """A lower bound of min g over [t0, t1], by branch and bound.
 
     g = S - S^2 phi with phi = e^2 k(u), e = r + t, u = S t e. On a cell where u is monotone
     phi <= max(e^2) k(min u). The gap to the minimum is at most 1 % of max(|alpha|, S/10), or what

@@ -45,7 +45,7 @@ def slab(
     for e in range(spread.shape[0]):
         rad, trace = Theta.scalars[e, RAD], Theta.scalars[e, TRACE]
         if not rad >= 0.0:
-            return 1.0, -1.0
+            return math.inf, -math.inf
         outwards = 4.0 * EPS * x.shape[0] * trace * squared
         spread[e] = whiten(Theta.whitener[e], x, whitened[e]) + outwards
         middle = dot(x, Theta.center[e])

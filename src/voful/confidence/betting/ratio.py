@@ -27,7 +27,7 @@ def margins(a: float, y_low: float, y_high: float) -> tuple[float, float]:
 def largest_slope(
     a: float, lo: float, up: float, m_plus: float, m_minus: float, s2: float
 ) -> float:
-    """where the search begins; the clip, not S, keeps the bet valid."""
+    """Where the search begins; the clip, not S, keeps the bet valid."""
     reach = max((a - lo) * m_plus, (up - a) * m_minus)
     return min(4.0 * CAP / reach, 4.0 / s2) if reach > 0.0 else 4.0 / s2
 
@@ -45,17 +45,22 @@ def slope_cost(
 ) -> float:
     """growth s2 s^2 / 4 - E_r[mean alpha over the interval and its half].
 
-    r takes three values: 0, and rare ones as far out as the largest residual seen lately;
-    growth = 3 d / rad.
+    r takes three values, 0 and ones as far out as the largest residual seen lately (or as the range
+    allows), with mean 0 and variance s2 (or as much as the range allows); growth = 3 d / rad.
     """
     sigma = math.sqrt(s2)
-    p = max(2.0, largest_r / sigma)
-    r_up, r_down = min(p * sigma, 0.999 * m_minus), -min(p * sigma, 0.999 * m_plus)
-    tail = 0.5 / (p * p)
+    far = max(2.0 * sigma, largest_r)
+    r_up, r_down = min(far, 0.999 * m_minus), -min(far, 0.999 * m_plus)
+    up, down = s2 / (r_up * (r_up - r_down)), -s2 / (r_down * (r_up - r_down))
+    if up + down > 1.0:
+        up, down = up / (up + down), down / (up + down)
     value = 0.25 * growth * s2 * s * s
-    value -= tail * _mean_alpha(s, r_up, t0, t1, m_plus, m_minus)
-    value -= tail * _mean_alpha(s, r_down, t0, t1, m_plus, m_minus)
-    return value - (1.0 - 2.0 * tail) * _mean_alpha(s, 0.0, t0, t1, m_plus, m_minus)
+    value -= up * _mean_alpha(s, r_up, t0, t1, m_plus, m_minus)
+    value -= down * _mean_alpha(s, r_down, t0, t1, m_plus, m_minus)
+    middle = 1.0 - up - down
+    if middle > 0.0:
+        value -= middle * _mean_alpha(s, 0.0, t0, t1, m_plus, m_minus)
+    return value
 
 
 @kernel
@@ -66,7 +71,7 @@ def _mean_alpha(s: float, r: float, t0: float, t1: float, m_plus: float, m_minus
 
 @kernel
 def alpha(S: float, r: float, t0: float, t1: float, m_plus: float, m_minus: float) -> float:
-    """a lower bound of (log f - S r t) / t^2 over [t0, t1], which need not contain 0."""
+    """A lower bound of (log f - S r t) / t^2 over [t0, t1], which need not contain 0."""
     value = math.inf
     if t1 >= 0.0:
         value = _one_side(S, r, max(t0, 0.0), t1, CAP / m_plus)
@@ -115,7 +120,7 @@ def _one_side(S: float, r: float, t0: float, t1: float, b_max: float) -> float:
 
 @kernel
 def constant(S: float, r: float, t0: float, t1: float, m_plus: float, m_minus: float) -> float:
-    """a lower bound of log f over [t0, t1] (b t >= 0, so f >= 1 + b r)."""
+    """A lower bound of log f over [t0, t1] (b t >= 0, so f >= 1 + b r)."""
     if r > 0.0 and t0 < 0.0:
         return math.log1p(-min(-S * t0, CAP / m_minus) * r)
     if r < 0.0 and t1 > 0.0:

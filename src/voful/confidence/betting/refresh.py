@@ -1,4 +1,4 @@
-"""old rounds bent again on today's narrower intervals."""
+"""Old rounds bent again on today's narrower intervals."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from voful.confidence.betting.quadratic import (
 from voful.confidence.betting.refresh import refresh
 from voful.confidence.betting.slopes import choose_slopes
 from voful.confidence.betting.state import (
+    EMPTIED,
     HIGH,
     LARGEST,
     LOW,
@@ -37,12 +38,18 @@ from voful.typing import FloatArray, IntArray
 
 @kernel
 def place_bet(state: State, x: FloatArray) -> None:
-    """Steps 1 to 3, before the reward: the interval, the prediction, the slopes."""
+    """Before the reward: the interval, the prediction, the slopes.
+
+    Where the interval has no point (by more than rounding), no parameter is left: the set is empty
+    from now on, and no bet is placed.
+    """
     rules, Theta, scratch, bet = state.rules, state.Theta, state.scratch, state.bet
     lo, up = slab(rules, Theta, x, scratch.whitened, scratch.spread)
     bet[:] = 0.0
     bet[LOW], bet[HIGH] = lo, up
-    if lo <= up:
+    if not lo <= up:
+        state.rounds[EMPTIED] = 1
+    else:
         a = min(max(dot(x, state.plugin.theta[leader(state.plugin)]), lo), up)
         bet[PREDICTION] = a
         choose_slopes(
@@ -61,7 +68,7 @@ def place_bet(state: State, x: FloatArray) -> None:
 
 @kernel
 def settle_bet(state: State, x: FloatArray, y: float) -> None:
-    """Steps 4 and 5: the minorants of this round, added to every ellipsoid."""
+    """After the reward: the minorants of this round, added to every ellipsoid."""
     rules, Theta, scratch, bet = state.rules, state.Theta, state.scratch, state.bet
     a, lo, up = bet[PREDICTION], bet[LOW], bet[HIGH]
     minorants = scratch.minorants
@@ -87,12 +94,12 @@ def settle_bet(state: State, x: FloatArray, y: float) -> None:
 
 @kernel
 def take_reward(state: State, x: FloatArray, y: float) -> None:
-    """Steps 4 to 7, for the bet that `place_bet` has placed."""
+    """All that follows the reward, for the bet that `place_bet` has placed."""
     rules, scratch, bet, count = state.rules, state.scratch, state.bet, state.rounds
     d, n = x.shape[0], count[N]
     discount = 2.0 / (n + 3.0)
     bet[REWARD] = y
-    if bet[LOW] <= bet[HIGH]:
+    if not count[EMPTIED]:
         settle_bet(state, x, y)
         r = y - bet[PREDICTION]
         s2 = state.residuals[VARIANCE]
@@ -105,6 +112,8 @@ def take_reward(state: State, x: FloatArray, y: float) -> None:
         state.history[n, d:] = bet
     count[N] = n + 1
     count[SINCE_ORIGIN] += 1
+    if count[EMPTIED]:
+        return
     if rules.refresh_ratio > 0.0 and n + 1 >= count[NEXT_REFRESH]:
         refresh(state)
     elif count[SINCE_ORIGIN] >= ORIGIN_EVERY:
@@ -124,8 +133,11 @@ def play_round(
     history: FloatArray,
     x: FloatArray,
     y: float,
-) -> None:
-    """One observed pair (x, y)."""
+) -> bool:
+    """One observed pair (x, y); False, and nothing done, where the history is full."""
     state = open_state(bets, constants, memory, count, history)
+    if state.rules.refresh_ratio > 0.0 and count[N] >= history.shape[0]:
+        return False
     place_bet(state, x)
     take_reward(state, x, y)
+    return True

@@ -31,7 +31,7 @@ LAMBDA, RAD, LOG_DET, TRACE = range(4)
 # State.residuals
 VARIANCE, LARGEST = range(2)
 # State.rounds
-N, SINCE_ORIGIN, NEXT_REFRESH = range(3)
+N, SINCE_ORIGIN, NEXT_REFRESH, EMPTIED = range(4)
 # columns of State.history after the arm, and of State.bet from LOW on
 REWARD, PREDICTION, LOW, HIGH, SLOPES = range(5)
 
@@ -98,7 +98,7 @@ class State(NamedTuple):
     recent: FloatArray  # (50, d): the latest plays
     bet: FloatArray  # unused, a, lo, up, S_1..S_J of the latest round
     places: FloatArray  # (J,): of the latest slopes on their grids
-    rounds: IntArray  # how many, since the origin moved, when to refresh
+    rounds: IntArray  # how many, since the origin moved, when to refresh, whether emptied
     history: FloatArray  # rows x, y, a, lo, up, S_1..S_J; empty in the streaming form
     scratch: Scratch
 
@@ -225,7 +225,7 @@ def fixed_numbers(
     shares, price = mixture(bets)
     # lambda |theta|^2 has no unit; where the ball says less than the range, it costs no more.
     lambdas = np.array(LAMBDAS) / max(rho, half / feature_norm) ** 2
-    head = [math.log(1.0 / delta), low, high, half, rho, ratio]
+    head = [-math.log(delta), low, high, half, rho, ratio]
     return np.concatenate([head, lambdas, theta0, shares.ravel(), price])
 
 

@@ -172,11 +172,17 @@ def test_the_center_is_a_copy() -> None:
     [({"reward_range": None}, "reward_range"), ({"bet": "both"}, "bet"),
      ({"refresh": 1}, "refresh"), ({"theta_norm": 1e5}, "theta_norm"),
      ({"theta_center": np.full(3, 1e5)}, "theta_center"), ({"feature_norm": 1e-70}, "feature_norm"),
-     ({"reward_range": (0.0, 1e-80)}, "reward_range")],
+     ({"reward_range": (0.0, 1e-80)}, "reward_range"),
+     ({"reward_range": (5.0, 6.0)}, "reward_range")],
 )  # fmt: skip
 def test_bad_arguments_are_named(params: dict[str, Any], name: str) -> None:
     with pytest.raises((ValueError, TypeError), match=f"{name}: got"):
         betting_set(**params)
+
+
+def test_the_smallest_failure_prob_is_finite() -> None:
+    Theta = betting_set(2, failure_prob=1e-310)
+    assert np.isfinite(Theta.support(np.eye(2))).all()
 
 
 def test_repr_says_what_it_is() -> None:

@@ -1,0 +1,89 @@
+"""theta* stays in the layered sets, and means in SupLinUCB's bounds, at all times."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helpers import assert_exit_rate, count, sphere
+from voful import registry
+from voful.envs import linear_bandit
+from voful.experiments.loop import play
+
+LAWS = ["two_point", "rare_positive", "adversary"]
+DELTA, RUNS, ROUNDS = 0.1, 200, 400
+
+
+def exits(id: str, law: str, runs: int, **params: Any) -> int:
+    """In how many runs theta* left the set; arms alternate between fixed and redrawn."""
+    left = 0
+    for run in range(runs):
+        seed = np.random.SeedSequence([23, run])
+        env = linear_bandit(
+            dim=2 + run % 3, n_arms=8, redraw=run % 2 == 0, noise=law, sigma=0.4, seed=seed
+        )
+        policy = registry.create(id, env.dim, n_rounds=ROUNDS, failure_prob=DELTA, **params)
+        *_, last = play(policy, env, ROUNDS, check_every=5)
+        left += not last.covered
+    return left
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("id", ["lofav", "lofav-paper", "save", "save-paper"])
+def test_theta_star_stays_in_the_set(id: str, law: str) -> None:
+    runs = count(RUNS)
+    assert_exit_rate(exits(id, law, runs), runs, DELTA)
+
+
+@pytest.mark.parametrize("id", ["lofav", "save"])
+def test_arms_of_every_size(id: str) -> None:
+    """Arms from 1 to 10^-3 fill deep layers at once, and off the policy's own choices."""
+    runs = count(RUNS)
+    left = 0
+    for run in range(runs):
+        rng = np.random.default_rng([29, run])
+        X = sphere(rng, ROUNDS, 3) * rng.choice([1.0, 0.1, 0.01, 0.001], (ROUNDS, 1))
+        theta_star = sphere(rng, 1, 3, 0.5)[0]
+        y = X @ theta_star + np.where(rng.random(ROUNDS) < 0.1, 0.45, -0.05)  # variance 0.0225
+        policy = registry.create(id, 3, n_rounds=ROUNDS, failure_prob=DELTA)
+        covered = True
+        for k in range(0, ROUNDS, 10):
+            policy.partial_fit(X[k : k + 10], y[k : k + 10])
+            covered = covered and policy.confidence_set.contains(theta_star)
+        left += not covered
+    assert_exit_rate(left, runs, DELTA)
+
+
+@pytest.mark.parametrize("law", ["two_point", "rare_positive", "bernoulli"])
+def test_means_stay_in_suplinucbs_bounds(law: str) -> None:
+    runs, missed = count(RUNS), 0
+    for run in range(runs):
+        env = linear_bandit(
+            dim=3,
+            n_arms=6,
+            redraw=True,
+            noise=law,
+            sigma=0.4,
+            seed=np.random.SeedSequence([31, run]),
+        )
+        policy = registry.create("suplinucb", 3, n_rounds=ROUNDS, failure_prob=DELTA)
+        inside = True
+        for _ in range(ROUNDS):
+            arms = env.arms
+            _, lower, upper = policy.index(arms)
+            means = env.mean_rewards
+            inside = inside and bool(((lower <= means) & (means <= upper)).all())
+            choice = policy.select(arms)
+            policy.update(arms[choice], env.pull(choice).reward)
+        missed += not inside
+    assert_exit_rate(missed, runs, DELTA)
+
+
+@pytest.mark.parametrize("id", ["lofav", "save"])
+def test_the_test_can_fail(id: str) -> None:
+    """With a fraction of the radii the same count condemns the set."""
+    runs = 30
+    with pytest.raises(AssertionError, match="left the set"):
+        assert_exit_rate(exits(id, "two_point", runs, width_scale=0.03), runs, DELTA)
