@@ -52,7 +52,6 @@ class PolytopeSet(ParameterSet):
         "A",
         "b",
         "vertices",
-        "_center",
         "_lower",
         "_upper",
         "frame",
@@ -75,7 +74,7 @@ class PolytopeSet(ParameterSet):
         d, n = self.dim, self.domain.n_free
         self.A, self.b = np.empty((0, d)), np.empty(0)
         self.vertices = self.domain.corners if self.has_vertices else np.empty((0, d))
-        self._center = self.domain.middle
+        self._cached_center = (self.A, self.domain.middle)
         self._lower, self._upper = np.full(d, 0.0 if self.domain.simplex else -1.0), np.ones(d)
         self.frame = self.domain.tangent()
         self._frame_lower, self._frame_upper = np.full(n, -1.0), np.ones(n)
@@ -88,7 +87,15 @@ class PolytopeSet(ParameterSet):
     @property
     def center(self) -> FloatArray:
         """Chebyshev centre: that of the largest ball within the domain's own dimension."""
-        return self._center.copy()
+        return self._chebyshev_center().copy()
+
+    def _chebyshev_center(self) -> FloatArray:
+        """By one linear programme, when it is asked for the first time after a cut."""
+        rows, center = self._cached_center
+        if rows is not self.A:
+            center = chebyshev(self.domain, self.A, self.b)[0]
+            self._cached_center = (self.A, center)
+        return center
 
     @property
     def n_cuts(self) -> int:
@@ -161,7 +168,6 @@ class PolytopeSet(ParameterSet):
             nearest = self._nearest_of_each(A, b, groups)
             self._admit(A[nearest], b[nearest])
             self._find_boxes()
-        self._center = chebyshev(self.domain, self.A, self.b)[0]
 
     def _keep_tight(self, A: FloatArray, b: FloatArray) -> None:
         """Keep the rows that touch the vertices: skipped rows and redundant ones go."""
@@ -175,7 +181,7 @@ class PolytopeSet(ParameterSet):
         center, radius = chebyshev(self.domain, *together)
         if radius > INTERIOR:
             self.A, self.b = together
-            self._center = center
+            self._cached_center = (self.A, center)
         elif len(b) == 1:
             self._skip(1)
         else:
@@ -188,19 +194,20 @@ class PolytopeSet(ParameterSet):
         basis = self.domain.tangent()
         facets, right = self.domain.facets
         A, b = np.concatenate([self.A, facets]), np.concatenate([self.b, right])
-        halfspaces = np.column_stack([A @ basis.T, A @ self._center - b])
+        center = self._chebyshev_center()
+        halfspaces = np.column_stack([A @ basis.T, A @ center - b])
         try:
             hull = HalfspaceIntersection(halfspaces, np.zeros(len(basis)))
         except QhullError:  # too thin for it: the old vertices still contain what is left
             return
         points = hull.intersections[np.isfinite(hull.intersections).all(axis=1)]
         self.vertices = np.ascontiguousarray(
-            np.unique(np.round(self._center + points @ basis, 13), axis=0)
+            np.unique(np.round(center + points @ basis, 13), axis=0)
         )
         self._keep_tight(self.A, self.b)
 
     def _nearest_of_each(self, A: FloatArray, b: FloatArray, groups: IntArray) -> IntArray:
-        distance = (b - A @ self._center) / np.linalg.norm(A, axis=1)
+        distance = (b - A @ self._chebyshev_center()) / np.linalg.norm(A, axis=1)
         order = np.lexsort((distance, groups))
         first = np.ones(len(order), dtype=np.bool_)
         first[1:] = groups[order][1:] != groups[order][:-1]
@@ -211,7 +218,8 @@ class PolytopeSet(ParameterSet):
         """Both boxes by linear programmes; rows that touch neither box are dropped."""
         programme = Programme(self.domain, self.A, self.b)
         self._lower, self._upper = template.box(programme, np.eye(self.dim))
-        self.frame = template.fitting_frame(self.domain, self.A, self.b, self._center)
+        center = self._chebyshev_center()
+        self.frame = template.fitting_frame(self.domain, self.A, self.b, center)
         self._frame_lower, self._frame_upper = template.box(programme, self.frame)
         useful = programme.used
         self.A, self.b = self.A[useful], self.b[useful]
