@@ -96,9 +96,10 @@ class MomentSet(MixtureSet):
         self.iota_scale = validation.positive_float("iota_scale", iota_scale)
         self.width_scale = validation.positive_float("width_scale", width_scale)
         if self.constants != "paper" and self.iota_scale != 1.0:
-            raise validation.fail("iota_scale", iota_scale, 'scales iota of constants="paper"; 1')
+            allowed = '1: only constants="paper" has an iota'
+            raise validation.fail("iota_scale", iota_scale, allowed)
         if self.constants == "mgf" and not simplex:
-            raise validation.fail("constants", constants, "base models that are probabilities")
+            raise validation.fail("constants", constants, "base models that are kernels for mgf")
         self.moments = self._checked_moments(moments)
         self.directions = self._checked_directions(directions)
         self.literal = self.constants == "paper" and self.directions is not None
