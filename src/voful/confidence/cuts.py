@@ -19,6 +19,7 @@ import math
 import numpy as np
 
 from voful.compiled import kernel
+from voful.confidence.caps import bound_in_ball
 from voful.confidence.peeling import Tests, excess, exit_step, unpack, worst
 from voful.confidence.simplex import (
     EMPTY,
@@ -37,6 +38,7 @@ from voful.confidence.simplex import (
 )
 from voful.typing import BoolArray, FloatArray
 
+LARGEST_CONES = 10  # dimension above which vertices' cones are too wide to cut anything
 FAR = 1e4  # longest step along a ray
 SHRINK = 1e-6  # steps are shortened by this, against rounding
 LEAST_DEPTH = 1e-4  # least distance from v to a new cut, relative to the width
@@ -215,11 +217,13 @@ def shrink(
     w, steps, x = np.empty(d), np.empty(d), np.empty(d)
     for i in range(n):
         length = math.sqrt(np.dot(T.b[i], T.b[i]))
-        if length <= T.beta0[i]:  # |S| <= |a| + |b| hardly clears the threshold: not worth an LP
+        if length == 0.0:
             continue
         for side in (1.0, -1.0):
             for k in range(d):
                 x[k] = side * T.b[i, k] / length
+            if excess(T, i, x)[0] <= 0.0:  # not even the ball's outermost point: not worth an LP
+                continue
             at_c = np.dot(x, c)
             start_at_corner(x, B)
             last = np.inf
@@ -288,8 +292,8 @@ def leader(
 ) -> tuple[int, int, int]:
     """argmax_x max_theta x.theta over the arms allowed: (arm, cuts left of budget, worst status).
 
-    Every arm is bounded on the rows as they are; then only the leading arm is cut, until it is
-    tight or overtaken. Bounds are known up to a fraction of their distance from the prediction
+    Every arm is bounded on the rows as they are; then (up to LARGEST_CONES) only the leading arm
+    is cut, until it is tight or overtaken. Bounds are known up to a fraction of their distance from the prediction
     x.c: an arm which `resolution` of its OWN distance lifts to the leader counts as equal, and of
     the equals (all unit arms are, while the ball bounds them) the best predicted is played. An arm
     that has been learnt is equal no more.
@@ -303,10 +307,19 @@ def leader(
     worst_status, choice = TIGHT, 0
     for i in range(m):
         predicted[i] = np.dot(X[i], c)
+    top = -np.inf
+    for i in np.argsort(-predicted):
         if everything or allowed[i]:
-            upper[i] = bound(P, X[i], B, clock)
+            if d <= LARGEST_CONES:
+                upper[i] = bound(P, X[i], B, clock)
+            else:  # nothing is cut: an arm that is neither the leader nor its equal is no matter
+                floor = (top + resolution * predicted[i]) / (1.0 + resolution) - 1e-6
+                upper[i] = bound_in_ball(P, X[i], B, clock, predicted[i], floor)
             if upper[i] == -np.inf:
                 return -1, budget, NOTHING_LEFT
+            top = max(top, upper[i])
+    if d > LARGEST_CONES:
+        budget = 0
     for _ in range(8 * m):
         lead = int(np.argmax(upper))
         top, second, best = upper[lead], -np.inf, -np.inf
@@ -323,6 +336,10 @@ def leader(
         # Below the floor the arm is of no interest: the leader once it has clearly lost its lead
         # (clearly: two leaders must not take turns cut by cut), another once it is equal no more.
         arm = choice if tight[lead] else lead
+        norm = math.sqrt(np.dot(X[arm], X[arm]))
+        if upper[arm] == norm and (norm == 0.0 or worst(T, X[arm] / norm)[0] <= 0.0):
+            tight[arm] = True  # the ball's own maximiser is left
+            continue
         if tight[lead]:
             floor = (top - 1e-9 + resolution * predicted[arm]) / (1.0 + resolution)
         else:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
-from voful.confidence.cuts import ILL_CONDITIONED, leader, shrink
+from voful.confidence.cuts import ILL_CONDITIONED, LARGEST_CONES, leader, shrink
 from voful.confidence.peeling import n_tests_in
 from voful.confidence.simplex import Polytope, reset
+from voful.confidence.slabs import add_slabs
 from voful.persistence import Stateful
 from voful.typing import BoolArray, FloatArray
 
@@ -22,7 +26,7 @@ CLOCK, CUTS_LEFT, DOUBTFUL = 0, 1, 2
 
 def new_polytope(dim: int) -> Polytope:
     """The box |theta_k| <= 1, with room for cuts."""
-    capacity = 200 + 60 * dim
+    capacity = 200 + 60 * min(dim, LARGEST_CONES) + 10 * max(dim - LARGEST_CONES, 0)
     P = Polytope(
         np.zeros((capacity, dim)),
         np.zeros(capacity),
@@ -38,6 +42,9 @@ def shrink_to(
 ) -> None:
     """Cut P along the tests' own normals; three passes where it still is the box."""
     dim = P.A.shape[1]
+    if dim > LARGEST_CONES:
+        add_slabs(flat, n_tests, P, clock, reference)
+        return
     for _ in range(3 if P.size[0] <= 2 * dim else 1):
         shrink(flat, n_tests, P, clock, reference, SHRINK_ROUNDS, SHRINK_GAIN)
 
@@ -57,19 +64,24 @@ class OuterPolytope(Stateful):
         self._flat = np.zeros(0)
         self._reference = np.zeros(dim)
         self._tally = np.zeros(3)
+        self._settled: tuple[bytes, bytes, int] | None = None  # the last question, if it cut nothing
 
     def renew(self, flat: FloatArray, reference: FloatArray, *, keep_cuts: bool) -> None:
         """Be cut by these tests from now on; old cuts stay where elimination is permanent."""
         P = self._polytope
         if not keep_cuts or self._tally[DOUBTFUL]:
             reset(P)
-        self._flat = flat.copy()
+        self._flat = flat
+        self._settled = None
         self._reference[:] = reference
         self._tally[:] = self._tally[CLOCK] + 1.0, BUDGET, 0.0
         shrink_to(P, self._flat, self._n_tests, self._reference, self._tally[CLOCK])
 
     def leader(self, X: FloatArray, mask: BoolArray) -> int:
         """The arm (of those in mask) with the largest upper bound, up to RESOLUTION; -1: empty."""
+        asked = X.tobytes(), mask.tobytes()
+        if self._settled is not None and self._settled[:2] == asked:
+            return self._settled[2]
         choice, cuts_left, status = leader(
             self._flat,
             self._n_tests,
@@ -83,10 +95,15 @@ class OuterPolytope(Stateful):
             RESOLUTION,
             int(self._tally[CUTS_LEFT]),
         )
+        self._settled = (*asked, choice) if cuts_left == self._tally[CUTS_LEFT] else None
         self._tally[CUTS_LEFT] = cuts_left
         if status == ILL_CONDITIONED:
             self._tally[DOUBTFUL] = 1.0  # begin anew at the next renewal
         return choice
+
+    def _assign(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
+        super()._assign(arrays)
+        self._settled = None  # it spoke of another polytope
 
     @property
     def _n_tests(self) -> int:

@@ -25,11 +25,13 @@ from voful.confidence.outer import (
 )
 from voful.confidence.peeling import (
     Tests,
+    able,
     add_observation,
     flat_size,
     move_origin,
     passes,
     passes_since,
+    select_tests,
     unpack,
     worst,
 )
@@ -265,9 +267,7 @@ class PeeledSet(BaseConfidenceSet):
         self._clock[VERSION] += 1.0
         self._clock[NEXT_CHECK] = max(n + 1.0, math.ceil(CHECK_GROWTH * n))
         self._set_prices()
-        tests = self._unpacked()
-        reach = np.abs(tests.a) + 2.0 * np.linalg.norm(tests.b, axis=1)  # |S| over the ball
-        if (reach > tests.beta0).any():  # else every test accepts every theta
+        if able(self._unpacked(), n).any():  # else every test accepts every theta
             self._remember(self._flat)
 
     def _remember(self, flat: FloatArray) -> None:
@@ -410,7 +410,9 @@ class PeeledSet(BaseConfidenceSet):
         """
         self._set_prices()
         keep = self.directions is None
-        outer.renew(self._flat, self._reference(self._flat), keep_cuts=keep)
+        tests = self._unpacked()
+        flat = select_tests(tests, able(tests, self.n_observations))
+        outer.renew(flat, self._reference(self._flat), keep_cuts=keep)
 
     def _support(self, X: FloatArray) -> FloatArray:
         return self._bounds(X)[0]

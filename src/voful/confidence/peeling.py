@@ -19,7 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from voful.compiled import kernel
-from voful.typing import FloatArray
+from voful.confidence.algebra import symmetric_times
+from voful.typing import BoolArray, FloatArray
 
 
 class Tests(NamedTuple):
@@ -118,21 +119,44 @@ def move_origin(flat: FloatArray, n: int, o: FloatArray) -> None:
     T.o[:] = o
 
 
+def able(T: Tests, n: int) -> BoolArray:
+    """Which tests may eliminate some |theta| <= 1 after n rounds: the others need not be asked.
+
+    |S| <= sqrt(n V) (Cauchy-Schwarz), so n <= kappa accepts everything; so does a threshold beta0
+    above the largest |S| = |a + b.o - b.theta| on the ball.
+    """
+    reach = np.abs(T.a + T.b @ T.o) + np.sqrt(np.sum(T.b * T.b, axis=1))
+    answer: BoolArray = (n > T.kappa) & (reach > T.beta0)
+    return answer
+
+
+def select_tests(T: Tests, kept: BoolArray) -> FloatArray:
+    """The flat array of the tests in `kept`."""
+    parts = [np.ascontiguousarray(view[kept]).ravel() for view in T[:-1]]
+    return np.concatenate([*parts, T.o])
+
+
+@kernel
+def linear_part(T: Tests, i: int, theta: FloatArray) -> tuple[float, float]:
+    """(S, right side without its root) of test i at theta, O(d)."""
+    S, squared = T.a[i], 0.0
+    for k in range(theta.shape[0]):
+        S -= T.b[i, k] * (theta[k] - T.o[k])
+        squared += theta[k] * theta[k]
+    return S, T.beta0[i] + T.beta1[i] * math.sqrt(squared)
+
+
 @kernel
 def sides(T: Tests, i: int, theta: FloatArray) -> tuple[float, float]:
-    """(S, right side) of test i at theta."""
-    d = theta.shape[0]
-    S, V, squared = T.a[i], T.e[i], 0.0
-    for k in range(d):
-        t = theta[k] - T.o[k]
-        Gt = 0.0
-        for m in range(d):
-            Gt += T.G[i, k, m] * (theta[m] - T.o[m])
-        S -= T.b[i, k] * t
-        V += t * (Gt - 2.0 * T.f[i, k])
-        squared += theta[k] * theta[k]
-    right = T.beta0[i] + T.beta1[i] * math.sqrt(squared) + math.sqrt(T.kappa[i] * max(V, 0.0))
-    return S, right
+    """(S, right side) of test i at theta, O(d^2)."""
+    S, right = linear_part(T, i, theta)
+    t = theta - T.o
+    Gt = np.empty_like(t)
+    symmetric_times(T.G[i], t, Gt)
+    V = T.e[i]
+    for k in range(t.shape[0]):
+        V += t[k] * (Gt[k] - 2.0 * T.f[i, k])
+    return S, right + math.sqrt(T.kappa[i] * max(V, 0.0))
 
 
 @kernel
@@ -148,9 +172,11 @@ def worst(T: Tests, theta: FloatArray) -> tuple[float, int, float]:
     """The most violated test at theta: (g, test, sign); theta passes every test iff g <= 0."""
     largest, at, side = -np.inf, -1, 1.0
     for i in range(T.a.shape[0]):
-        g, sign = excess(T, i, theta)
-        if g > largest:
-            largest, at, side = g, i, sign
+        S, right = linear_part(T, i, theta)
+        if abs(S) - right > largest:  # else the root, which only lowers g, need not be known
+            g, sign = excess(T, i, theta)
+            if g > largest:
+                largest, at, side = g, i, sign
     return largest, at, side
 
 
@@ -189,18 +215,16 @@ def exit_step(
     """
     d = p.shape[0]
     s0, s1, v0, v1, v2, n0, n1, n2 = T.a[i], 0.0, T.e[i], 0.0, 0.0, 0.0, 0.0, 0.0
+    t = p - T.o
+    Gt, Gr = np.empty(d), np.empty(d)
+    symmetric_times(T.G[i], t, Gt)
+    symmetric_times(T.G[i], ray, Gr)
     for k in range(d):
-        t = p[k] - T.o[k]
-        Gt = 0.0
-        Gr = 0.0
-        for m in range(d):
-            Gt += T.G[i, k, m] * (p[m] - T.o[m])
-            Gr += T.G[i, k, m] * ray[m]
-        s0 -= T.b[i, k] * t
+        s0 -= T.b[i, k] * t[k]
         s1 -= T.b[i, k] * ray[k]
-        v0 += t * (Gt - 2.0 * T.f[i, k])
-        v1 += ray[k] * (Gt - T.f[i, k])
-        v2 += ray[k] * Gr
+        v0 += t[k] * (Gt[k] - 2.0 * T.f[i, k])
+        v1 += ray[k] * (Gt[k] - T.f[i, k])
+        v2 += ray[k] * Gr[k]
         n0 += p[k] * p[k]
         n1 += p[k] * ray[k]
         n2 += ray[k] * ray[k]

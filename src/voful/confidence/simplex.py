@@ -144,6 +144,31 @@ def is_farkas_proof(P: Polytope, B: Basis, j: int, alpha: FloatArray) -> bool:
 
 
 @kernel
+def most_violated(P: Polytope, point: FloatArray) -> int:
+    """The row that `point` exceeds most, -1 where all hold; four rows side by side."""
+    d = point.shape[0]
+    size = P.size[0]
+    at, violation = -1, HOLDS
+    over = np.empty(4)
+    for first in range(0, size, 4):
+        p, q = min(first + 1, size - 1), min(first + 2, size - 1)
+        r = min(first + 3, size - 1)
+        s0, s1, s2, s3 = -P.h[first], -P.h[p], -P.h[q], -P.h[r]
+        for k in range(d):
+            x = point[k]
+            s0 += P.A[first, k] * x
+            s1 += P.A[p, k] * x
+            s2 += P.A[q, k] * x
+            s3 += P.A[r, k] * x
+        over[0], over[1], over[2], over[3] = s0, s1, s2, s3
+        if max(max(s0, s1), max(s2, s3)) > violation:
+            for i in range(min(4, size - first)):
+                if over[i] > violation:
+                    violation, at = over[i], first + i
+    return at
+
+
+@kernel
 def optimise(P: Polytope, x: FloatArray, B: Basis) -> int:
     """Dual simplex from a dual feasible basis: OPTIMAL, EMPTY or STOPPED (still a bound)."""
     d = x.shape[0]
@@ -159,13 +184,7 @@ def optimise(P: Polytope, x: FloatArray, B: Basis) -> int:
                 multiplier += x[i] * B.inverse[i, k]
             B.vertex[k] = position
             lam[k] = max(multiplier, 0.0)
-        entering, violation = -1, HOLDS
-        for i in range(P.size[0]):
-            over = -P.h[i]
-            for k in range(d):
-                over += P.A[i, k] * B.vertex[k]
-            if over > violation:
-                violation, entering = over, i
+        entering = most_violated(P, B.vertex)
         if entering < 0:
             return OPTIMAL
         largest = 0.0
@@ -183,12 +202,13 @@ def optimise(P: Polytope, x: FloatArray, B: Basis) -> int:
                     ratio, leaving = min(q, ratio), i
         if leaving < 0:
             return EMPTY if is_farkas_proof(P, B, entering, alpha) else STOPPED
+        pivot = alpha[leaving]
+        alpha[leaving] = 0.0
         for k in range(d):
-            B.inverse[k, leaving] /= alpha[leaving]
-        for i in range(d):
-            if i != leaving:
-                for k in range(d):
-                    B.inverse[k, i] -= alpha[i] * B.inverse[k, leaving]
+            B.inverse[k, leaving] /= pivot
+            step = B.inverse[k, leaving]
+            for i in range(d):
+                B.inverse[k, i] -= alpha[i] * step
         B.rows[leaving] = entering
     return STOPPED
 
@@ -223,6 +243,8 @@ def bound(P: Polytope, x: FloatArray, B: Basis, clock: float) -> float:
     norm = math.sqrt(np.dot(x, x))
     if norm == 0.0:
         return 0.0
+    if most_violated(P, x / norm) < 0:  # the ball's own maximiser is inside
+        return norm
     start_at_corner(x, B)
     if optimise(P, x, B) == EMPTY:
         return -np.inf
