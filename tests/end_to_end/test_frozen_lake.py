@@ -19,7 +19,7 @@ THETA = [0.7, 0.3]  # mostly firm ice; unknown to the agent
 def play_one(env: Any, plan: Any) -> tuple[list[int], list[int]]:
     """One episode by `reset` and `step`."""
     observation, _ = env.reset()
-    states, actions, over = [int(observation)], [], False
+    states, actions, over = [int(observation)], list[int](), False
     while not over:
         actions.append(plan.action(len(actions), states[-1]))
         observation, _, terminated, truncated, _ = env.step(actions[-1])
