@@ -31,8 +31,13 @@ docs: $(VENV)/.docs
 figures: $(VENV)/.base $(VENV)/.kernels
 	$(BIN)/python docs/figures.py
 	$(BIN)/voful demo --out out/demo
-	$(BIN)/voful run studies/appendix_b.toml --out out/appendix_b
-	$(BIN)/voful run studies/variance.toml --out out/variance
+	$(BIN)/voful run studies/appendix_b.toml
+	$(BIN)/voful report out/appendix_b
+	$(BIN)/voful run studies/variance.toml
+	$(BIN)/voful report out/variance
+	$(BIN)/voful run studies/jun_kim.toml
+	$(BIN)/voful report out/jun_kim
+	cp out/jun_kim/regret.svg docs/figures/jun_kim.svg
 	cp out/demo/regret.svg docs/figures/demo.svg
 	cp out/appendix_b/regret.svg docs/figures/appendix_b.svg
 	cp out/variance/variance.svg docs/figures/variance.svg
@@ -51,7 +56,7 @@ $(VENV)/.base: pyproject.toml
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,ray]'
 	touch $@
 
 $(VENV)/.docs: $(VENV)/.base

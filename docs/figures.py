@@ -23,9 +23,7 @@ from voful.confidence.peeled import PeeledSet
 from voful.confidence.peeling import unpack
 from voful.confidence.simplex import invert, new_basis, optimise, start_at_corner
 from voful.envs import Feedback, linear_bandit
-from voful.experiments.runner import run_study
-from voful.experiments.study import read_study
-from voful.report.figures import regret_over_rounds, write
+from voful.report.figures import write
 from voful.typing import FloatArray
 
 # Okabe-Ito
@@ -291,20 +289,10 @@ def cut_figure() -> Figure:
     return figure
 
 
-# --- Jun and Kim's synthetic problem ----------------------------------------------------------
-
-
-def jun_kim_figure() -> Figure:
-    """Run the declared study (about a minute on two cores) and draw regret over the rounds."""
-    study = read_study(Path(__file__).parents[1] / "studies" / "jun_kim.toml")
-    return regret_over_rounds(run_study(study))
-
-
 FIGURES: dict[str, Callable[[], Figure]] = {
     "voful_sets": sets_figure,
     "radii": radii_figure,
     "voful_cut": cut_figure,
-    "jun_kim": jun_kim_figure,
 }
 
 

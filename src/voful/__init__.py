@@ -16,6 +16,7 @@ from voful.bandits.ucb_v import UCBV
 from voful.bandits.voful import VOFUL, VOFUL2
 from voful.bandits.weighted_oful import WeightedOFUL
 from voful.bandits.weighted_oful_plus import WeightedOFULPlus
+from voful.experiments.store import results
 from voful.mdp.likelihood_ucrl import LikelihoodUCRL
 from voful.mdp.model import LinearMixtureModel
 from voful.mdp.varlin import VARLin
@@ -51,4 +52,5 @@ __all__ = [
     "create",
     "envs",
     "load",
+    "results",
 ]

@@ -1,24 +1,23 @@
-"""The command line: voful demo · run · list · bench."""
+"""The command line: voful demo · run · show · merge · export · report · list · bench."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from voful import __version__, registry
 from voful.report.tables import registry_markdown
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from voful.experiments.bench import Speed
     from voful.experiments.study import Study
 
@@ -48,12 +47,16 @@ def _top(
     pass
 
 
+Workers = Annotated[int, typer.Option(min=0, help="Runs at a time; 0: one for each core.")]
+Results = Annotated[Path, typer.Argument(help="Directory of results.", exists=True)]
+
+
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option(help="Directory for the figure.")] = Path("out/demo"),
+    out: Annotated[Path, typer.Option(help="Directory for results and figure.")] = Path("out/demo"),
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of each run.")] = 5000,
     replicates: Annotated[int, typer.Option(min=1, help="Seeds of each cell.")] = 10,
-    workers: Annotated[int, typer.Option(min=0, help="Processes; 0: all cores.")] = 0,
+    workers: Workers = 0,
 ) -> None:
     """Play four algorithms on a low-noise and a noisy problem."""
     from voful.experiments.demo import demo_study
@@ -62,57 +65,171 @@ def demo(
         f"{rounds} rounds a run: 20 fixed arms on the sphere, d = 5, rewards in [-1, 1]",
         soft_wrap=True,
     )
-    _run(demo_study(rounds, replicates), out, workers)
+    complete = _run(demo_study(rounds, replicates), out, workers or None)
+    report(out)
+    raise typer.Exit(0 if complete else 1)
 
 
 @app.command()
 def run(
     study: Annotated[Path, typer.Argument(help="A declared study, TOML.", exists=True)],
-    out: Annotated[Path, typer.Option(help="Directory for results and figures.")],
-    workers: Annotated[int, typer.Option(min=0, help="Processes; 0: all cores.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="Directory for the results; default: out/NAME.")
+    ] = None,
+    workers: Workers = 0,
+    backend: Annotated[str, typer.Option(help="processes or ray.")] = "processes",
+    address: Annotated[str | None, typer.Option(help="Of a running Ray cluster.")] = None,
+    only: Annotated[
+        str | None, typer.Option(help="Pattern of problem/policy/replicate, such as '*/oful/*'.")
+    ] = None,
 ) -> None:
-    """Run a declared study; writes results.parquet and figures."""
+    """Play what is missing of a declared study; the same command again goes on."""
     from voful.experiments.study import read_study
 
-    try:
+    with _clear_errors():
         declared = read_study(study)
-    except (ValueError, TypeError) as error:
-        raise typer.BadParameter(str(error)) from None
-    _run(declared, out, workers)
+    out = out or Path("out") / study.stem
+    complete = _run(declared, out, workers or None, backend, address, only)
+    raise typer.Exit(0 if complete else 1)
 
 
-def _run(study: Study, out: Path, workers: int) -> None:
+def _run(
+    study: Study,
+    out: Path,
+    workers: int | None,
+    backend: str = "processes",
+    address: str | None = None,
+    only: str | None = None,
+) -> bool:
+    """Whether every wanted run is stored now."""
     from voful.experiments.runner import run_study
-    from voful.report.figures import regret_against_variance, regret_over_rounds, write
-    from voful.report.summaries import final_table
+    from voful.report.progress import make_progress
 
-    out.mkdir(parents=True, exist_ok=True)
-    total = len(study.runs())
-    columns = (TextColumn("playing"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        task = progress.add_task("runs", total=total)
-        results = run_study(
-            study, workers=workers or None, on_finished=lambda run: progress.advance(task)
+    with _clear_errors(out), make_progress(console) as progress:
+        summary = run_study(
+            study,
+            out,
+            workers=workers,
+            backend=backend,
+            address=address,
+            only=only,
+            observer=progress,
         )
-    _print_results(final_table(results))
-    unfinished = out / "results.parquet.tmp"
-    results.write_parquet(unfinished)
-    unfinished.replace(out / "results.parquet")
-    caption = f"{study.name}: mean over {study.replicates} seeds ± two standard errors"
-    paths = write(regret_over_rounds(results, title=caption), out / "regret")
-    if len(study.problems) > 2:
-        paths += write(regret_against_variance(results, title=caption), out / "variance")
+    if summary.foreign:
+        console.print(
+            f"{summary.foreign} stored runs are of an earlier form of this study or of the "
+            "library; they are kept, and not part of its results",
+            soft_wrap=True,
+        )
+    if summary.played or summary.stored:
+        _print_results(out)
+    console.print(f"results: {out}", soft_wrap=True, highlight=False)
+    if summary.failed:
+        console.print(
+            f"{len(summary.failed)} runs failed twice: voful show {out}",
+            style="red",
+            soft_wrap=True,
+            highlight=False,
+        )
+    return not summary.failed
+
+
+@contextlib.contextmanager
+def _clear_errors(out: Path | None = None) -> Iterator[None]:
+    """What a user can mend is said in one line, not in a traceback."""
+    try:
+        yield
+    except (ValueError, TypeError, LookupError) as error:
+        raise typer.BadParameter(str(error)) from None
+    except OSError as error:
+        _stop(f"{out or ''}: {error.strerror or error}; results stored before are intact", 1)
+    except RuntimeError as error:
+        _stop(str(error), 1)
+    except KeyboardInterrupt:
+        _stop("stopped; what is stored is kept, and the same command goes on", 130)
+
+
+def _stop(message: str, code: int) -> NoReturn:
+    Console(stderr=True).print(message, style="red", soft_wrap=True, highlight=False)
+    raise typer.Exit(code)
+
+
+@app.command()
+def show(directory: Results) -> None:
+    """Say what is stored of a study, what is missing and what failed."""
+    from voful.report.state import state_of
+
+    with _clear_errors(directory):
+        state = state_of(directory)
+    print(f"{state.name}: {state.stored} of {state.declared} runs stored", end="")
+    print(f", {len(state.failures)} failed" if state.failures else "")
+    for line in state.cells:
+        print(f"  {line}")
+    if state.foreign:
+        print(f"{state.foreign} stored runs are of an earlier form of the study or the library")
+    for line in state.sessions:
+        print(line)
+    for label, error in state.failures.items():
+        print(f"failed: {label}\n{error}")
+
+
+@app.command()
+def merge(
+    target: Annotated[Path, typer.Argument(help="Directory to add to.")],
+    sources: Annotated[list[Path], typer.Argument(help="Directories to take from.", exists=True)],
+) -> None:
+    """Add what is stored in other directories, of the same study played elsewhere."""
+    from voful.experiments.merge import merge_results
+
+    with _clear_errors(target):
+        for source in sources:
+            print(f"{merge_results(target, source)} runs of {source} added to {target}")
+
+
+@app.command()
+def export(
+    directory: Results,
+    csv: Annotated[Path, typer.Option(help="File to write.")],
+) -> None:
+    """Write the results as CSV."""
+    from voful.experiments.store import results
+    from voful.persistence import atomic_file
+
+    with _clear_errors(csv), atomic_file(csv) as file:
+        results(directory).write_csv(file)
+
+
+@app.command()
+def report(directory: Results) -> None:
+    """Draw the figures of a study into its directory."""
+    from voful.experiments.store import Store
+    from voful.report.figures import regret_against_variance, regret_over_rounds, write
+
+    with _clear_errors(directory):
+        store = Store(directory)
+        manifest, results = store.manifest(), store.frame()
+        if results.is_empty():
+            raise ValueError(f"{directory}: got no results; expected a study that was played")
+        seeds = results["replicate"].n_unique()
+        caption = f"{manifest.name}: mean over {seeds} seeds ± two standard errors"
+        paths = write(regret_over_rounds(results, title=caption), directory / "regret")
+        if len(manifest.problems) > 2 and "sum_variance" in results.columns:
+            paths += write(regret_against_variance(results, title=caption), directory / "variance")
     for path in paths:
         console.print(f"figure: {path}", soft_wrap=True)
 
 
-def _print_results(table: pl.DataFrame) -> None:
+def _print_results(out: Path) -> None:
+    from voful.experiments.store import results
+    from voful.report.summaries import final_table, step_of
+
     shown = Table(title="After the last round")
     for heading in ("problem", "policy"):
         shown.add_column(heading, no_wrap=True)
-    for heading in ("regret", "± over seeds", "coverage", "µs a round"):
+    frame = results(out)
+    for heading in ("regret", "± over seeds", "coverage", f"µs a {step_of(frame)}"):
         shown.add_column(heading, justify="right")
-    for row in table.iter_rows(named=True):
+    for row in final_table(frame).iter_rows(named=True):
         error, coverage = row["regret_error"], row["coverage"]
         shown.add_row(
             row["problem"],
@@ -120,7 +237,7 @@ def _print_results(table: pl.DataFrame) -> None:
             f"{row['regret']:.1f}",
             "-" if error is None else f"{error:.1f}",
             "-" if coverage is None else f"{coverage:.0%}",
-            f"{row['time_per_round']:.1f}",
+            f"{row['time_per_step']:.1f}",
         )
     console.print(shown)
 

@@ -14,7 +14,7 @@ import os
 import secrets
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, BinaryIO, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -134,18 +134,24 @@ def save(thing: Persistent, path: Path) -> None:
         "config": config,
         "rng": None if rng is None else rng.bit_generator.state,
     }
+    with atomic_file(path) as file, zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("header.json", json.dumps(header, default=_as_json))
+        for name, array in (arrays | thing.state()).items():
+            buffer = io.BytesIO()
+            np.lib.format.write_array(buffer, array, allow_pickle=False)
+            archive.writestr(f"{name}.npy", buffer.getvalue())
+
+
+@contextlib.contextmanager
+def atomic_file(path: Path) -> Iterator[BinaryIO]:
+    """A file to write that takes the place of `path` at the end, on disk, or not at all."""
     target = os.path.realpath(path)
     temporary = f"{target}.{secrets.token_hex(8)}.tmp"
     # Not tempfile: its files are private (0600); the kernel applies the user's umask here.
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         with os.fdopen(handle, "wb") as file:
-            with zipfile.ZipFile(file, "w") as archive:
-                archive.writestr("header.json", json.dumps(header, default=_as_json))
-                for name, array in (arrays | thing.state()).items():
-                    buffer = io.BytesIO()
-                    np.lib.format.write_array(buffer, array, allow_pickle=False)
-                    archive.writestr(f"{name}.npy", buffer.getvalue())
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)

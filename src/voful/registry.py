@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal, get_args
 
 from voful import persistence, validation
@@ -347,10 +348,27 @@ def create(
     `n_rounds` and `n_episodes` reach only those algorithms that want to know them.
     """
     entry = lookup(id)
-    accepted = inspect.signature(entry.cls).parameters
-    horizon = {"n_rounds": n_rounds, "n_episodes": n_episodes}
-    known = {name: n for name, n in horizon.items() if n is not None and name in accepted}
-    return entry.cls(*args, **{**entry.params, **known, **params})
+    offered = {"n_rounds": n_rounds, "n_episodes": n_episodes}
+    known = {name: n for name, n in offered.items() if n is not None}
+    return build(entry.cls, *args, offered=known, **{**entry.params, **params})
+
+
+def build(
+    factory: Callable[..., Any], *args: Any, offered: Mapping[str, Any], **params: Any
+) -> Any:
+    """Call `factory` with those of the `offered` arguments that it accepts; `params` win."""
+    accepted = keywords(factory)
+    wanted = {name: x for name, x in offered.items() if accepted is None or name in accepted}
+    return factory(*args, **{**wanted, **params})
+
+
+@cache
+def keywords(factory: Callable[..., Any]) -> tuple[str, ...] | None:
+    """Names of the arguments of a class or function; None where it takes any."""
+    parameters = inspect.signature(factory).parameters
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return None
+    return tuple(parameters)
 
 
 def load(path: Path, cls: type[Persistent] | None = None) -> Any:

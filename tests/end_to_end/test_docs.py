@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,13 +22,40 @@ def code_blocks(page: Path) -> list[str]:
     return re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
 
 
+def files(page: Path) -> dict[str, str]:
+    """Blocks with a title are files."""
+    titled = re.findall(r'```\w+ title="([^"]+)"\n(.*?)```', page.read_text(), re.DOTALL)
+    return dict(titled)
+
+
+def commands(page: Path) -> list[str]:
+    return re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL)
+
+
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if code_blocks(page)], ids=lambda page: page.name
 )
-def test_examples_run(page: Path) -> None:
-    """All blocks of a page run in one namespace, top to bottom."""
+def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All blocks of a page run in one namespace, top to bottom, after its files and commands."""
+    monkeypatch.chdir(tmp_path)
+    for name, content in files(page).items():
+        Path(name).write_text(content)
+    if files(page):
+        here = f'voful() {{ {sys.executable} -m voful "$@"; }}\n'
+        script = "set -e\n" + here + "\n".join(commands(page))
+        done = subprocess.run(
+            ["bash", "-c", script], capture_output=True, text=True, env=os.environ
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
     with contextlib.redirect_stdout(io.StringIO()):
         exec("\n".join(code_blocks(page)), {"__name__": "example"})
+
+
+def test_the_tutorial_keeps_its_promise() -> None:
+    """Twenty lines, without the commands and the blank ones."""
+    page = ROOT / "docs" / "howto" / "compare.md"
+    lines = [line for text in files(page).values() for line in text.splitlines() if line.strip()]
+    assert len(lines) <= 20
 
 
 def test_readme_has_the_registrys_table() -> None:

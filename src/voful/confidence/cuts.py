@@ -293,10 +293,10 @@ def leader(
     """argmax_x max_theta x.theta over the arms allowed: (arm, cuts left of budget, worst status).
 
     Every arm is bounded on the rows as they are; then (up to LARGEST_CONES) only the leading arm
-    is cut, until it is tight or overtaken. Bounds are known up to a fraction of their distance from the prediction
-    x.c: an arm which `resolution` of its OWN distance lifts to the leader counts as equal, and of
-    the equals (all unit arms are, while the ball bounds them) the best predicted is played. An arm
-    that has been learnt is equal no more.
+    is cut, until it is tight or overtaken. Bounds are known up to a fraction of their distance from
+    the prediction x.c: an arm which `resolution` of its OWN distance lifts to the leader counts as
+    equal, and of the equals (all unit arms are, while the ball bounds them) the best predicted is
+    played. An arm that has been learnt is equal no more.
     """
     m, d = X.shape
     T = unpack(flat, n, d)

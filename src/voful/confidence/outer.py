@@ -64,7 +64,9 @@ class OuterPolytope(Stateful):
         self._flat = np.zeros(0)
         self._reference = np.zeros(dim)
         self._tally = np.zeros(3)
-        self._settled: tuple[bytes, bytes, int] | None = None  # the last question, if it cut nothing
+        self._settled: tuple[bytes, bytes, int] | None = (
+            None  # the last question, if it cut nothing
+        )
 
     def renew(self, flat: FloatArray, reference: FloatArray, *, keep_cuts: bool) -> None:
         """Be cut by these tests from now on; old cuts stay where elimination is permanent."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from voful.experiments.study import Contender, Problem, Study
+from voful.experiments.run import Contender, Problem
+from voful.experiments.study import Study
 
 CONTENDERS = ("oful", "losan", "voful", "betoful")
 
@@ -13,10 +14,9 @@ def demo_study(n_rounds: int = 5000, replicates: int = 10) -> Study:
     return Study(
         name="demo",
         problems=(
-            Problem("low noise σ=0.05", common | {"sigma": 0.05}),
-            Problem("high noise σ=0.5", common | {"sigma": 0.5}),
+            Problem("low noise σ=0.05", common | {"sigma": 0.05}, n_rounds),
+            Problem("high noise σ=0.5", common | {"sigma": 0.5}, n_rounds),
         ),
         contenders=tuple(Contender(id, id) for id in CONTENDERS),
-        n_rounds=n_rounds,
         replicates=replicates,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from time import perf_counter
 
 import numpy as np
@@ -42,6 +43,7 @@ class Record:
     update_time: float
 
 
+@cache
 def log_spaced(n_rounds: int, n_points: int = 60) -> tuple[int, ...]:
     """About n_points recording points from 1 to n_rounds, evenly spaced in the logarithm."""
     points = np.unique(np.geomspace(1, n_rounds, n_points).round().astype(int))
@@ -74,10 +76,10 @@ def play(
     """
     n_rounds = validation.positive_int("n_rounds", n_rounds)
     check_every = validation.positive_int("check_every", check_every)
-    points = {
-        validation.positive_int("record_at", point)
-        for point in (log_spaced(n_rounds) if record_at is None else record_at)
-    }
+    if record_at is None:
+        points = frozenset(log_spaced(n_rounds))
+    else:
+        points = frozenset(validation.positive_int("record_at", point) for point in record_at)
     if points and max(points) > n_rounds:
         raise validation.fail("record_at", max(points), f"rounds from 1 to n_rounds = {n_rounds}")
     return _play(policy, env, n_rounds, points, pass_variance, check_every)
@@ -87,7 +89,7 @@ def _play(
     policy: BanditPolicy,
     env: LinearBandit,
     n_rounds: int,
-    points: set[int],
+    points: frozenset[int],
     pass_variance: bool,
     check_every: int,
 ) -> Iterator[Record]:

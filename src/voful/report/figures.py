@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voful import registry
-from voful.report.summaries import regret_by_variance, regret_curves, relative_regret
+from voful.report.summaries import regret_by_variance, regret_curves, relative_regret, step_of
 from voful.typing import Path
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def style_of(policy: str) -> dict[str, Any]:
 
 
 def regret_over_rounds(results: pl.DataFrame, *, title: str | None = None) -> Figure:
-    """Mean regret over the rounds with a band of two standard errors, one panel a problem."""
+    """Mean regret over the rounds or episodes ± two standard errors, one panel a problem."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -136,9 +136,10 @@ def regret_grid(
 
 
 def _draw_curves(panel: Axes, curves: pl.DataFrame) -> None:
+    step = step_of(curves)
     for (policy,), curve in curves.group_by("policy", maintain_order=True):
         style = style_of(str(policy))
-        rounds, mean, error = (curve[name] for name in ("round", "regret", "regret_error"))
+        rounds, mean, error = (curve[name] for name in (step, "regret", "regret_error"))
         panel.plot(rounds, mean, linewidth=1.8, **style)
         panel.fill_between(
             rounds,
@@ -148,17 +149,18 @@ def _draw_curves(panel: Axes, curves: pl.DataFrame) -> None:
             alpha=0.15,
             linewidth=0,
         )
-    panel.set_xlim(0, curves["round"].max())  # type: ignore[arg-type]
-    panel.set_xlabel("round")
+    panel.set_xlim(0, curves[step].max())  # type: ignore[arg-type]
+    panel.set_xlabel(step)
     panel.spines[["top", "right"]].set_visible(False)
     panel.grid(axis="y", linewidth=0.4, alpha=0.5)
 
 
 def _label_ends(panel: Axes, curves: pl.DataFrame) -> None:
     """Name each curve at its end instead of in a legend."""
-    ends = curves.filter(pl.col("round") == pl.col("round").max()).sort("regret")
+    step = pl.col(step_of(curves))
+    ends = curves.filter(step == step.max()).sort("regret")
     heights = spread(ends["regret"].to_list(), 0.06 * panel.get_ylim()[1])
-    for last, policy, height in zip(ends["round"], ends["policy"], heights, strict=True):
+    for last, policy, height in zip(ends[step_of(curves)], ends["policy"], heights, strict=True):
         _label(panel, policy, last, height)
 
 

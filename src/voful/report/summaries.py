@@ -5,15 +5,26 @@ from __future__ import annotations
 import polars as pl
 
 
+def step_of(results: pl.DataFrame) -> str:
+    """What the runs are counted in: "round" or "episode"."""
+    return "episode" if "episode" in results.columns else "round"
+
+
+def _last(results: pl.DataFrame) -> pl.DataFrame:
+    step = pl.col(step_of(results))
+    return results.filter(step == step.max().over("problem", "policy"))
+
+
 def final_table(results: pl.DataFrame) -> pl.DataFrame:
     """One row per problem and policy, at the last recorded round.
 
     Columns: problem, policy, runs, regret (mean), regret_error (standard error over the runs),
     coverage (fraction of runs in which theta* was in the set at every check; null without a
-    set), time_per_round (microseconds of select + update, median over the runs).
+    set), time_per_step (microseconds in the policy a round or episode, median over the runs).
     """
-    last = results.filter(pl.col("round") == pl.col("round").max().over("problem", "policy"))
-    time = (pl.col("select_time") + pl.col("update_time")) / pl.col("round")
+    last = _last(results)
+    of_policy = [n for n in ("select_time", "plan_time", "update_time") if n in results.columns]
+    time = pl.sum_horizontal(of_policy) / pl.col(step_of(results))
     return (
         last.group_by("problem", "policy", maintain_order=True)
         .agg(
@@ -21,7 +32,7 @@ def final_table(results: pl.DataFrame) -> pl.DataFrame:
             regret=pl.col("regret").mean(),
             regret_error=pl.col("regret").std() / pl.len().sqrt(),
             coverage=pl.col("covered").cast(pl.Float64).mean(),
-            time_per_round=1e6 * time.median(),
+            time_per_step=1e6 * time.median(),
         )
         .sort("problem", "regret", "policy")
     )
@@ -29,9 +40,9 @@ def final_table(results: pl.DataFrame) -> pl.DataFrame:
 
 def regret_by_variance(results: pl.DataFrame) -> pl.DataFrame:
     """Final regret against the sum of variances, a row per problem and policy."""
-    last = results.filter(pl.col("round") == pl.col("round").max().over("problem", "policy"))
     return (
-        last.group_by("policy", "problem", maintain_order=True)
+        _last(results)
+        .group_by("policy", "problem", maintain_order=True)
         .agg(
             sum_variance=pl.col("sum_variance").mean(),
             regret=pl.col("regret").mean(),
@@ -60,12 +71,13 @@ def relative_regret(results: pl.DataFrame, reference: str) -> pl.DataFrame:
 
 
 def regret_curves(results: pl.DataFrame) -> pl.DataFrame:
-    """Mean regret and its standard error by problem, policy and round."""
+    """Mean regret and its standard error by problem, policy and round (or episode)."""
+    step = step_of(results)
     return (
-        results.group_by("problem", "policy", "round")
+        results.group_by("problem", "policy", step)
         .agg(
             regret=pl.col("regret").mean(),
             regret_error=pl.col("regret").std().fill_null(0.0) / pl.len().sqrt(),
         )
-        .sort("problem", "policy", "round")
+        .sort("problem", "policy", step)
     )

@@ -42,7 +42,7 @@ def test_final_table(results: pl.DataFrame) -> None:
     assert oful["regret"] == pytest.approx(51.0)
     assert oful["regret_error"] == pytest.approx(1.0)
     assert oful["coverage"] == pytest.approx(0.5)
-    assert oful["time_per_round"] == pytest.approx(3.0)
+    assert oful["time_per_step"] == pytest.approx(3.0)
     assert table.row(0, named=True)["coverage"] is None
 
 

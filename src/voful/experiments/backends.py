@@ -1,0 +1,200 @@
+"""Where runs are played: processes of this machine, or a Ray cluster."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from multiprocessing.connection import Connection, wait
+from typing import Any, Literal, Protocol
+
+from voful import validation
+from voful.experiments.execute import Outcome, attempt, rehearse
+from voful.experiments.run import Run
+
+BackendName = Literal["processes", "ray"]
+BACKENDS: tuple[BackendName, ...] = ("processes", "ray")
+
+# One thread a run: as many runs as cores already keep them busy, and sums do not depend on how
+# many threads shared them.
+ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
+
+
+class Backend(Protocol):
+    """Plays runs; the runner decides which, and what to do about failures."""
+
+    def open(self, rehearsal: Sequence[Run]) -> list[str | None]:
+        """Get ready; what is wrong with each run of the rehearsal, None if nothing."""
+
+    def has_room(self) -> bool:
+        """Whether another run may be started now."""
+
+    def start(self, run: Run) -> None:
+        """Start a run."""
+
+    def next_finished(self) -> tuple[Run, Outcome]:
+        """Wait for the next of the started runs."""
+
+    def close(self) -> None:
+        """Stop everything at once."""
+
+
+def make_backend(
+    name: str = "processes", workers: int | None = None, address: str | None = None
+) -> Backend:
+    """The backend of a name.
+
+    Parameters
+    ----------
+    name
+        "processes" or "ray".
+    workers
+        Runs at a time; None: one for each core.
+    address
+        Of a running Ray cluster; None: Ray starts a local one.
+    """
+    validation.choice("backend", name, BACKENDS)
+    workers = None if workers is None else validation.positive_int("workers", workers)
+    if name == "ray":
+        return RayCluster(workers, address)
+    if address is not None:
+        raise validation.fail("address", address, 'None unless backend = "ray"')
+    return Processes(workers)
+
+
+# --- processes --------------------------------------------------------------------------------
+
+
+class Processes:
+    """Workers on this machine; a worker that dies takes only its run with it."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        self._size = workers or os.cpu_count() or 1
+        self._hosts: list[subprocess.Popen[bytes]] = []
+        self._idle: list[Connection] = []
+        self._busy: dict[Connection, Run] = {}
+
+    def open(self, rehearsal: Sequence[Run]) -> list[str | None]:
+        """Start the workers."""
+        return self._fork(self._size, rehearsal)
+
+    def has_room(self) -> bool:
+        """Whether a worker is idle."""
+        return bool(self._idle)
+
+    def start(self, run: Run) -> None:
+        """Give the run to an idle worker."""
+        worker = self._idle.pop()
+        self._busy[worker] = run
+        with contextlib.suppress(OSError):  # dead: `next_finished` will find it closed
+            worker.send(run)
+
+    def next_finished(self) -> tuple[Run, Outcome]:
+        """Wait for a worker."""
+        worker = wait(list(self._busy))[0]
+        assert isinstance(worker, Connection)
+        run = self._busy.pop(worker)
+        try:
+            outcome = worker.recv()
+        except (EOFError, OSError):
+            worker.close()
+            self._fork(1, ())
+            text = "The worker process died: killed, out of memory, or a crash in compiled code."
+            return run, Outcome(None, text)
+        self._idle.append(worker)
+        return run, outcome
+
+    def close(self) -> None:
+        """Workers end when their connection does."""
+        for worker in (*self._idle, *self._busy):
+            worker.close()
+        self._idle.clear()
+        self._busy.clear()
+        for host in self._hosts:
+            host.wait()
+        self._hosts.clear()
+
+    def _fork(self, n: int, rehearsal: Sequence[Run]) -> list[str | None]:
+        """Start a host that forks n more workers."""
+        pairs = [socket.socketpair() for _ in range(n + 1)]
+        theirs = [end.fileno() for _, end in pairs]
+        command = [sys.executable, "-P", "-m", "voful.experiments.worker", *map(str, theirs)]
+        path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
+        environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": path}
+        host = subprocess.Popen(command, pass_fds=theirs, env=environment, stdin=subprocess.DEVNULL)
+        self._hosts.append(host)
+        for _, end in pairs:
+            end.close()
+        control, *workers = (Connection(end.detach()) for end, _ in pairs)
+        self._idle += workers
+        with control:
+            try:
+                control.send(list(rehearsal))
+                mistakes: list[str | None] = control.recv()
+                control.send(None)
+            except (EOFError, OSError):
+                raise RuntimeError(
+                    f"worker processes do not start: {command[0]} exited with {host.wait()}"
+                ) from None
+        return mistakes
+
+
+# --- Ray --------------------------------------------------------------------------------------
+
+
+class RayCluster:
+    """A Ray cluster; a run whose node dies is played again on another one."""
+
+    def __init__(self, workers: int | None = None, address: str | None = None) -> None:
+        try:
+            import ray
+        except ImportError:
+            raise ValueError(
+                "backend: got 'ray', which is not installed; expected pip install 'voful[ray]'"
+            ) from None
+        self._ray: Any = ray
+        self._workers = workers
+        self._address = address
+        self._busy: dict[Any, Run] = {}
+        self._ours = False
+
+    def open(self, rehearsal: Sequence[Run]) -> list[str | None]:
+        """Connect to the cluster, or start a local one."""
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        ray = self._ray
+        if not ray.is_initialized():
+            local = {} if self._address else {"num_cpus": self._workers, "include_dashboard": False}
+            ray.init(address=self._address or "local", log_to_driver=False, **local)
+            self._ours = True
+        self._attempt = ray.remote(num_cpus=1, max_retries=3)(attempt)
+        mistakes: list[str | None] = ray.get(ray.remote(num_cpus=1)(rehearse).remote(rehearsal))
+        return mistakes
+
+    def has_room(self) -> bool:
+        """Two runs a core, so that none waits for the driver."""
+        cores = int(self._ray.cluster_resources().get("CPU", 1))
+        return len(self._busy) < (self._workers or 2 * cores)
+
+    def start(self, run: Run) -> None:
+        """Submit a run."""
+        self._busy[self._attempt.remote(run)] = run
+
+    def next_finished(self) -> tuple[Run, Outcome]:
+        """Wait for a task."""
+        (task, *_), _ = self._ray.wait(list(self._busy), num_returns=1)
+        run = self._busy.pop(task)
+        try:
+            return run, self._ray.get(task)
+        except self._ray.exceptions.RayError as error:
+            return run, Outcome(None, f"Ray could not play the run: {error}")
+
+    def close(self) -> None:
+        """Cancel what is under way, and leave."""
+        for task in self._busy:
+            self._ray.cancel(task, force=True)
+        self._busy.clear()
+        if self._ours:
+            self._ray.shutdown()

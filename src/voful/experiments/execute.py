@@ -1,0 +1,148 @@
+"""Plays one run, in whatever process: run -> columns of its results."""
+
+from __future__ import annotations
+
+import contextlib
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+from voful import registry
+from voful.envs import FAMILIES as MIXTURE_FAMILIES
+from voful.envs import linear_bandit
+from voful.experiments.episodes import EpisodeRecord, play_episodes
+from voful.experiments.loop import Record, play
+from voful.experiments.run import LINEAR_BANDIT, Run
+from voful.registry import Kind
+
+Columns = dict[str, list[Any]]
+
+CHECK_EVERY = 10  # rounds between two looks whether theta* is in the set
+
+FAMILIES: Mapping[Kind, Mapping[str, Callable[..., Any]]] = {
+    "bandit": {LINEAR_BANDIT: linear_bandit},
+    "episodic": MIXTURE_FAMILIES,
+}
+"""What a study may name as a problem's family; each takes plain values and a seed."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one attempt to play a run.
+
+    Attributes
+    ----------
+    columns
+        The results; None after a failure.
+    error
+        The traceback of a failure; else None.
+    loop_time
+        Seconds of CPU in the loop.
+    """
+
+    columns: Columns | None
+    error: str | None = None
+    loop_time: float = 0.0
+
+
+def attempt(run: Run) -> Outcome:
+    """Play a run; whatever it raises is part of the outcome."""
+    try:
+        records = PREPARE[run.problem.kind](run)
+        started = process_time()
+        played = list(records)
+        return Outcome(_columns(played), loop_time=process_time() - started)
+    except BaseException:  # also SystemExit and the like in a user's code
+        return Outcome(None, traceback.format_exc())
+
+
+def rehearse(runs: Sequence[Run]) -> list[str | None]:
+    """Build both sides of each run and play a first round.
+
+    Returns, for each run, what is wrong with its arguments, or None. Kernels that this loads are
+    there for every process forked afterwards.
+    """
+    return [_rehearse(run) for run in runs]
+
+
+def _rehearse(run: Run) -> str | None:
+    try:
+        records = PREPARE[run.problem.kind](run, first_only=True)
+    except Exception as error:
+        return str(error)
+    with contextlib.suppress(Exception):  # the run itself will say it
+        list(records)
+    return None
+
+
+def _columns(records: Sequence[Record | EpisodeRecord]) -> Columns:
+    names = [column.name for column in fields(records[0])]
+    return {name: [_plain(getattr(record, name)) for record in records] for name in names}
+
+
+def _plain(value: Any) -> Any:
+    """What a user's environment or set may have returned, without NumPy."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def build_environment(run: Run) -> Any:
+    """The environment of a run."""
+    problem = run.problem
+    families = FAMILIES[problem.kind]
+    family = families[problem.family] if problem.code is None else problem.code.load()
+    offered = {"seed": run.environment_seed()}
+    return registry.build(family, offered=offered, **problem.params)
+
+
+def policy_class(run: Run) -> tuple[Callable[..., Any], dict[str, Any]]:
+    """Class of the contender, and its arguments as registered and declared."""
+    contender = run.contender
+    if contender.code is not None:
+        return contender.code.load(), dict(contender.params)
+    entry = registry.lookup(contender.id)
+    return entry.cls, {**entry.params, **contender.params}
+
+
+def prepare_bandit(run: Run, *, first_only: bool = False) -> Iterator[Record]:
+    """A linear bandit and its policy, ready to play."""
+    env = build_environment(run)
+    cls, params = policy_class(run)
+    offered = {
+        "reward_range": env.reward_range,
+        "n_rounds": run.problem.length,
+        "seed": run.policy_seed(),
+    }
+    policy = registry.build(cls, env.dim, offered=offered, **params)
+    return play(
+        policy,
+        env,
+        1 if first_only else run.problem.length,
+        record_at=None if first_only else run.record_at,
+        pass_variance=bool(getattr(cls, "needs_variance", False)),
+        check_every=CHECK_EVERY,
+    )
+
+
+def prepare_episodes(run: Run, *, first_only: bool = False) -> Iterator[EpisodeRecord]:
+    """A linear mixture MDP and its agent, ready to play."""
+    env = build_environment(run)
+    cls, params = policy_class(run)
+    offered = {"n_episodes": run.problem.length, "seed": run.policy_seed()}
+    agent = registry.build(cls, env.model, offered=offered, **params)
+    return play_episodes(
+        agent,
+        env,
+        1 if first_only else run.problem.length,
+        record_at=None if first_only else run.record_at,
+    )
+
+
+PREPARE: Mapping[Kind, Callable[..., Iterator[Record | EpisodeRecord]]] = {
+    "bandit": prepare_bandit,
+    "episodic": prepare_episodes,
+}
+"""How each kind of run is set up; what is returned plays while it is read."""

@@ -1,0 +1,119 @@
+"""The same study on a Ray cluster of two nodes, one of which dies."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import voful
+from voful.experiments.execute import Outcome
+from voful.experiments.run import Run
+from voful.experiments.runner import Silent, run_study
+from voful.experiments.study import parse_study
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
+
+TIMES = ["select_time", "update_time"]
+
+MINE = """
+from voful import OFUL
+
+class Mine(OFUL):
+    pass
+
+class Broken(OFUL):
+    def update(self, x, reward, *, variance=None):
+        raise ArithmeticError("on every node")
+"""
+
+STUDY = """
+name = "anywhere"
+rounds = 5000
+replicates = 8
+[[policy]]
+id = "oful"
+[[policy]]
+id = "mine.py:Mine"
+[[problem]]
+name = "d={dim}"
+dim = { grid = [2, 3] }
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    # Else a driver takes 127.0.0.1 for the address of the network card, where no node listens.
+    os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+    from ray.cluster_utils import Cluster
+
+    here = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "include_dashboard": False}
+    cluster = Cluster(initialize_head=True, head_node_args=here)
+    yield cluster
+    cluster.shutdown()  # type: ignore[no-untyped-call]
+
+
+class Saboteur(Silent):
+    """Kills a node after so many results."""
+
+    def __init__(self, cluster: Any, node: Any, after: int) -> None:
+        self.cluster, self.node, self.after = cluster, node, after
+        self.done = 0
+
+    def started(self, pending: Sequence[Run], stored: int) -> None:
+        self.pending = len(pending)
+
+    def finished(self, run: Run, outcome: Outcome) -> None:
+        self.done += 1
+        if self.done == self.after:
+            self.cluster.remove_node(self.node, allow_graceful=False)
+
+
+def test_a_node_dies_and_the_numbers_stay(cluster: Any, tmp_path: Path) -> None:
+    second = cluster.add_node(num_cpus=1, node_ip_address="127.0.0.1")
+    cluster.wait_for_nodes()
+    (tmp_path / "mine.py").write_text(MINE)
+    study = parse_study(STUDY, tmp_path)
+    (tmp_path / "mine.py").unlink()  # nodes need no file: the code travels with the run
+    run_study(study, tmp_path / "here", workers=2)
+    saboteur = Saboteur(cluster, second, after=6)
+    summary = run_study(
+        study, tmp_path / "ray", backend="ray", address=cluster.address, observer=saboteur
+    )
+    assert saboteur.pending == saboteur.done == summary.played == 32
+    assert summary.failed == ()
+    assert len(cluster.worker_nodes) == 0
+    here, there = voful.results(tmp_path / "here"), voful.results(tmp_path / "ray")
+    assert here.drop(TIMES).equals(there.drop(TIMES))
+    assert (here.filter(pl.col("round") == 5000)["regret"] > 0).all()
+
+
+def test_failures_on_ray_are_recorded(cluster: Any, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(MINE)
+    text = STUDY.replace("mine.py:Mine", "mine.py:Broken").replace(
+        "replicates = 8", "replicates = 1"
+    )
+    study = parse_study(text, tmp_path)
+    summary = run_study(study, tmp_path / "out", backend="ray", address=cluster.address)
+    assert sorted(summary.failed) == ["d=2/Broken/0", "d=3/Broken/0"]
+    assert summary.played == 2
+    wrong = parse_study(STUDY.replace("mine.py:Mine", "losan") + "sigma = -1.0\n")
+    with pytest.raises(ValueError, match="sigma: got -1"):
+        run_study(wrong, tmp_path / "wrong", backend="ray", address=cluster.address)
+
+
+def test_a_local_cluster_from_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "study.toml").write_text(STUDY.replace("replicates = 8", "replicates = 1"))
+    command = [sys.executable, "-m", "voful", "run", str(tmp_path / "study.toml")]
+    command += ["--out", str(tmp_path / "out"), "--backend", "ray", "--workers", "1"]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "4/4 runs" in output
+    assert voful.results(tmp_path / "out")["policy"].n_unique() == 2

@@ -1,0 +1,90 @@
+"""show, merge, export and report, on a small study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import voful
+from voful.cli import app
+from voful.experiments.run import Contender, Problem
+from voful.experiments.runner import run_study
+from voful.experiments.study import Study
+
+runner = CliRunner()
+
+STUDY = Study(
+    "small",
+    tuple(Problem(f"σ={s}", {"dim": 2, "sigma": s}, 20) for s in (0.0, 0.1, 0.2)),
+    (Contender("oful", "oful"), Contender("losan", "losan")),
+    replicates=2,
+)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("small")
+    run_study(STUDY, out, workers=2, only="*/oful/*")
+    return out
+
+
+def test_show(played: Path) -> None:
+    shown = runner.invoke(app, ["show", str(played)])
+    assert shown.exit_code == 0, shown.output
+    assert "small: 6 of 12 runs stored\n" in shown.output
+    assert "σ=0.1/oful: 2 of 2" in shown.output
+    assert "σ=0.1/losan: 0 of 2" in shown.output
+    assert f"voful {voful.__version__}+" in shown.output
+
+
+def test_export(played: Path, tmp_path: Path) -> None:
+    done = runner.invoke(app, ["export", str(played), "--csv", str(tmp_path / "x.csv")])
+    assert done.exit_code == 0, done.output
+    exported = pl.read_csv(tmp_path / "x.csv")
+    frame = voful.results(played)
+    assert exported.columns == frame.columns
+    assert exported["regret"].to_list() == frame["regret"].to_list()
+
+
+def test_merge(played: Path, tmp_path: Path) -> None:
+    run_study(STUDY, tmp_path / "b", workers=2, only="*/losan/*")
+    done = runner.invoke(app, ["merge", str(tmp_path / "all"), str(played), str(tmp_path / "b")])
+    assert done.exit_code == 0, done.output
+    assert done.output.count("6 runs of") == 2
+    assert voful.results(tmp_path / "all")["policy"].n_unique() == 2
+    other = Study("other", (Problem("σ=0.1", {"dim": 3}, 20),), STUDY.contenders, 1)
+    run_study(other, tmp_path / "c", workers=1)
+    refused = runner.invoke(app, ["merge", str(tmp_path / "all"), str(tmp_path / "c")])
+    assert refused.exit_code == 2
+    assert "two ways" in " ".join(refused.output.replace("│", " ").split())
+
+
+def test_report(played: Path) -> None:
+    done = runner.invoke(app, ["report", str(played)])
+    assert done.exit_code == 0, done.output
+    for name in ("regret.svg", "regret.png", "variance.svg"):
+        assert (played / name).exists()
+
+
+@pytest.mark.parametrize("command", ["show", "report"])
+def test_a_directory_without_results(command: str, tmp_path: Path) -> None:
+    done = runner.invoke(app, [command, str(tmp_path)])
+    assert done.exit_code == 1
+    assert done.exception is None or isinstance(done.exception, SystemExit)
+    assert runner.invoke(app, [command, str(tmp_path / "nothing")]).exit_code == 2
+
+
+def test_bad_options_of_run(tmp_path: Path) -> None:
+    study = tmp_path / "s.toml"
+    study.write_text(
+        'name = "s"\nrounds = 5\nreplicates = 1\n[[policy]]\nid = "oful"\n'
+        '[[problem]]\nname = "a"\ndim = 2\n'
+    )
+    for options in (["--backend", "threads"], ["--only", "nothing"], ["--address", "x"]):
+        command = ["run", str(study), "--out", str(tmp_path / "out"), *options]
+        done = runner.invoke(app, command)
+        assert done.exit_code == 2, done.output
+        assert not (tmp_path / "out").exists()
