@@ -17,7 +17,9 @@ from voful.bandits.voful import VOFUL, VOFUL2
 from voful.bandits.weighted_oful import WeightedOFUL
 from voful.bandits.weighted_oful_plus import WeightedOFULPlus
 from voful.experiments.store import results
+from voful.mdp.likelihood_ucrl import LikelihoodUCRL
 from voful.mdp.model import LinearMixtureModel
+from voful.mdp.varlin import VARLin
 from voful.persistence import FileFormatError
 from voful.registry import create, load
 
@@ -36,10 +38,12 @@ __all__ = [
     "EpsilonGreedy",
     "Faury",
     "FileFormatError",
+    "LikelihoodUCRL",
     "LinTS",
     "LinUCB",
     "LinearMixtureModel",
     "SupLinUCB",
+    "VARLin",
     "WeightedOFUL",
     "WeightedOFULPlus",
     "__version__",

@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import sphere
-from voful.potential import clip, elliptical_bound, potential_terms, relaxed_clip
+from voful.potential import (
+    EpisodePotential,
+    clip,
+    elliptical_bound,
+    outgrowth,
+    potential_terms,
+    relaxed_clip,
+)
 from voful.typing import FloatArray
 
 
@@ -75,3 +82,63 @@ def test_bad_input() -> None:
         potential_terms([[math.nan, 0.0]], X[:1], 0.1)
     with pytest.raises(ValueError, match="X"):
         potential_terms([1.0, 2.0], X, 0.1)
+
+
+def literal_outgrown(episodes: list[FloatArray], mu: FloatArray, levels: list[float]) -> int:
+    """By the definition: some step h, mu and level with Phi_{k,h} > 4 (d+2)^2 Phi_k."""
+    bad, past = 0, np.empty((0, mu.shape[1]))
+    for X in episodes:
+        outgrew = False
+        for ell in levels:
+            for direction in mu:
+                before = ell**2
+                for x in past:
+                    before += float(clip(x @ direction, ell)) * float(x @ direction)
+                within = before
+                for x in X:
+                    within += float(clip(x @ direction, ell)) * float(x @ direction)
+                    outgrew |= bool(within > 4 * (mu.shape[1] + 2) ** 2 * before)
+        bad += outgrew
+        past = np.concatenate([past, X])
+    return bad
+
+
+def test_episodes_that_outgrow_the_potential() -> None:
+    rng = np.random.default_rng(0)
+    levels = [2.0, 0.1, 0.01]
+    mu = rng.uniform(-0.3, 0.3, size=(3, 2))
+    episodes = [
+        rng.uniform(-1, 1, size=(int(rng.integers(1, 30)), 2)) * 10.0 ** rng.uniform(-4, 0)
+        for _ in range(25)
+    ]
+    watch = EpisodePotential(mu, levels)
+    outgrown = [watch.add(X) for X in episodes]
+    assert sum(outgrown) == watch.outgrown == literal_outgrown(episodes, mu, levels)
+    assert 1 <= watch.outgrown < 25
+    assert watch.episodes == 25
+    assert outgrowth(2) == 64.0
+
+
+def test_layers_are_watched_apart() -> None:
+    mu = np.array([[1.0, 0.0]])
+    small, large = np.full((1, 2), 0.01), np.full((40, 2), 0.5)
+    one, two = EpisodePotential(mu, [0.1]), EpisodePotential(mu, [0.1])
+    one.add(large)
+    two.add(large, layers=np.zeros(40, dtype=int))
+    assert not one.add(large[:4])
+    assert not two.add(large[:4], layers=[0, 0, 0, 0])
+    assert two.add(large, layers=np.ones(40, dtype=int))
+    assert not one.add(small)
+
+
+def test_bad_input_of_episode_potential() -> None:
+    with pytest.raises(ValueError, match="directions"):
+        EpisodePotential([1.0, 2.0])
+    with pytest.raises(ValueError, match="levels"):
+        EpisodePotential(np.eye(2), [0.0])
+    watch = EpisodePotential(np.eye(2))
+    with pytest.raises(ValueError, match="X"):
+        watch.add(np.ones((3, 4)))
+    with pytest.raises(ValueError, match="layers"):
+        watch.add(np.ones((3, 2)), layers=[1])
+    assert watch.episodes == 0

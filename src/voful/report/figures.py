@@ -29,9 +29,13 @@ _LINES: tuple[str | tuple[int, tuple[float, ...]], ...] = (
 
 
 def style_of(policy: str) -> dict[str, Any]:
-    """Colour and line of a policy: by its place in the registry, the same in every figure."""
-    ids = [entry.id for entry in registry.entries()]
-    place = ids.index(policy) if policy in ids else len(ids) + sum(policy.encode()) % 28
+    """Colour and line of a policy: by its place among those of its kind, alike in every figure."""
+    places = {
+        entry.id: place
+        for kind in registry.KINDS
+        for place, entry in enumerate(registry.entries(kind))
+    }
+    place = places.get(policy, sum(policy.encode()) % 28)
     turn, colour = divmod(place, len(_COLOURS))
     return {"color": _COLOURS[colour], "linestyle": _LINES[(colour + turn) % len(_LINES)]}
 
