@@ -14,6 +14,8 @@ from voful.bandits.weighted_oful import WeightedOFUL
 from voful.bandits.weighted_oful_plus import WeightedOFULPlus
 from voful.mdp.likelihood_ucrl import LikelihoodUCRL
 from voful.mdp.model import LinearMixtureModel
+from voful.mdp.mvp import MVP
+from voful.mdp.ucbvi import UCBVI
 from voful.mdp.varlin import VARLin
 from voful.persistence import FileFormatError
 from voful.registry import create, load
@@ -22,8 +24,10 @@ __version__ = "0.1.0"
 
 __all__ = [
     "LOSAN",
+    "MVP",
     "OFUL",
     "UCBV",
+    "UCBVI",
     "VOFUL",
     "VOFUL2",
     "BetOFUL",
