@@ -277,6 +277,15 @@ _ENTRIES = (
         cost="n_rows S A B",
     ),
     Entry(
+        id="mvp-sharp",
+        cls=MVP,
+        kind="episodic",
+        paper="Zhang, Ji, Du 2021; least constants that Bernstein allows; tabular",
+        guarantee="sqrt(S A K) + S^2 A",
+        cost="n_rows S A B",
+        params={"constants": "sharp"},
+    ),
+    Entry(
         id="mvp-paper",
         cls=MVP,
         kind="episodic",

@@ -15,6 +15,9 @@ from voful.mdp.tabular import TabularAgent, empirical_moments
 from voful.mdp.trajectories import successor_index
 from voful.typing import BoolArray, FloatArray, IntArray, Seed
 
+SHARP = 0.5 * (math.sqrt(2.0) + math.sqrt(34.0 / 3.0))
+"""The least c with sqrt(2) u + 7/3 w <= max(c u, c^2 w) for all u, w >= 0: c^2 = sqrt(2) c + 7/3."""
+
 
 @kernel
 def count_and_freeze(
@@ -52,10 +55,14 @@ def mvp_backup(
     c1: float,
     c2: float,
     iota: float,
+    less: int,
     add: bool,
     Q: FloatArray,
 ) -> None:
-    """Q = r + P_hat V + bonus from the frozen counts; 1 where there are fewer than two."""
+    """Q = r + P_hat V + bonus(n - less) from the frozen counts; 1 where there are fewer than two.
+
+    The bonus is the sum of its two terms, or the larger one.
+    """
     for s in range(Q.shape[0]):
         for a in range(Q.shape[1]):
             n, mean, variance = empirical_moments(frozen[s, a], successors[s, a], V)
@@ -64,7 +71,8 @@ def mvp_backup(
             elif n < 2:
                 Q[s, a] = 1.0
             else:
-                root, rest = c1 * math.sqrt(variance * iota / n), c2 * iota / n
+                rate = iota / (n - less)
+                root, rest = c1 * math.sqrt(variance * rate), c2 * rate
                 bonus = root + rest if add else max(root, rest)
                 Q[s, a] = min(1.0, rewards[s, a] + mean + bonus)
 
@@ -76,26 +84,27 @@ class MVP(TabularAgent):
 
         Q_h(s, a) = min(1, r + P_hat V_{h+1} + b),   Q = 1 where n < 2,
         tight:  b = max(4 sqrt(Var_{P_hat}(V_{h+1}) iota / n), 16 iota / n),
-                iota = ln(2 S A H (log2(K H) + 1) / delta),
+        sharp:  b = max(c sqrt(Var_{P_hat}(V_{h+1}) iota / (n-1)), c^2 iota / (n-1)), c = 2.39...,
+                both with iota = ln(2 S A H (log2(K H) + 1) / delta),
         paper:  b = 460/9 sqrt(Var_{P_hat}(V_{h+1}) iota / n) + 544/9 iota / n,
                 iota = ln(200 S A H^2 K^2 / delta).
 
-    Proof that the tight form is optimistic: p v + max(c1 sqrt(Var_p(v) iota / n), c2 iota / n) grows
-    with each v(s), by at least p(s) (1 - c1^2 / c2) >= 0, since the root matters only where
-    sqrt(Var) >= c2 / c1 sqrt(iota / n), and has slope at least -c1 sqrt(iota / n) p(s) / sqrt(Var).
-    So V >= V* at step h + 1 gives at least the bound for V* at step h, and that is at least P V*
-    by the empirical Bernstein inequality of [3],
-    sqrt(2 Var iota / (n-1)) + 7 iota / (3 (n-1)) <= 2 sqrt(Var iota / n) + 14/3 iota / n <= b, at all
-    S A H targets and all log2(K H) + 1 powers of 2 at once. The paper's form is above a tight one
-    with c1 = 20/3, c2 = c1^2, and so optimistic too. With width_scale w > 1 the bonus is
-    above that of w = 1, so optimism stays.
+    Proof that V >= V* in the first two forms. With c2 >= c1^2 the map v -> p v + max(c1 sqrt(Var_p(v)
+    iota / m), c2 iota / m) grows with each v(s): the root matters only where sqrt(Var) >=
+    c1 sqrt(iota / m), and its slope is then at least -c1 sqrt(iota / m) p(s) / sqrt(Var) >= -p(s).
+    So V >= V* at step h + 1 gives at least the bound of V* at step h, and that is at least P V*
+    by the empirical Bernstein inequality of [3], sqrt(2 Var iota / (n-1)) + 7/3 iota / (n-1), which
+    "sharp" bounds by the least max of this kind, and "tight" using n - 1 >= n / 2. It holds for all
+    S A H targets and all log2(K H) + 1 powers of 2 at once. The paper's sum is above a max with
+    c1 = 20/3, c2 = c1^2, a bonus with width_scale > 1 above that of 1: V >= V* there too.
 
     Plans are made anew only after some n(s, a) reached a power of 2: the paper's own rule in place
     of the epochs of other agents, O(S A log(K H)) plans. `plan.episodes` is 1, for a
     count may double in any episode, and `plan` returns the same plan until one did.
 
-    Differs from the paper: rewards are known, so the bonus has no term for their estimation;
-    absorbing states are known; iota of "paper" is that of [2], whose constants these are.
+    Differs from the paper: (1) rewards are known, so the bonus has no term for their estimation;
+    (2) absorbing states are known; (3) of actions that tie, a least tried one is played; (4) the
+    constants and iota of "paper" are those of [2].
 
     Parameters
     ----------
@@ -106,7 +115,7 @@ class MVP(TabularAgent):
     failure_prob
         delta.
     constants
-        "tight" or "paper".
+        "tight", "sharp" or "paper".
     known_absorbing, width_scale
         See `TabularAgent`.
     seed
@@ -147,15 +156,16 @@ class MVP(TabularAgent):
             width_scale=width_scale,
             seed=seed,
         )
-        self.constants = validation.choice("constants", constants, ("tight", "paper"))
+        self.constants = validation.choice("constants", constants, ("tight", "sharp", "paper"))
         S, A, H, K = model.n_states, model.n_actions, model.horizon, self.n_episodes
-        if self.constants == "tight":
-            self._c1, self._c2 = 4.0, 16.0
-            powers = math.log2(K * H) + 1.0
-            self._iota = math.log(2.0 * S * A * H * powers / self.failure_prob)
-        else:
+        if self.constants == "paper":
             self._c1, self._c2 = 460.0 / 9.0, 544.0 / 9.0
             self._iota = math.log(200.0 * S * A * H**2 * K**2 / self.failure_prob)
+        else:
+            self._c1 = 4.0 if self.constants == "tight" else SHARP
+            self._c2 = self._c1**2
+            powers = math.log2(K * H) + 1.0
+            self._iota = math.log(2.0 * S * A * H * powers / self.failure_prob)
         self._visits = np.zeros((S, A), dtype=np.int64)  # N(s, a), all of them
         self._frozen = np.zeros_like(self._counts)
         self._triggered = np.zeros(1, dtype=np.bool_)
@@ -182,7 +192,8 @@ class MVP(TabularAgent):
 
     def _make_plan(self) -> OptimisticPlan:
         self._triggered[0] = False
-        model, add, w = self.model, self.constants == "paper", self.width_scale
+        model, w = self.model, self.width_scale
+        add, less = self.constants == "paper", int(self.constants == "sharp")
         Q = np.empty((model.n_states, model.n_actions))
 
         def backup(V: FloatArray) -> FloatArray:
@@ -195,6 +206,7 @@ class MVP(TabularAgent):
                 w * self._c1,
                 w * self._c2,
                 self._iota,
+                less,
                 add,
                 Q,
             )
@@ -202,4 +214,5 @@ class MVP(TabularAgent):
 
         # A monotone backup that commutes with constants never enlarges a difference of rows.
         contracting = not add and w <= 1.0
-        return backward_induction(model, backup, FIXED_POINT if contracting else 0.0)
+        tolerance = FIXED_POINT if contracting else 0.0
+        return backward_induction(model, backup, tolerance, self._counts.sum(axis=2))

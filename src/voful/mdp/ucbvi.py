@@ -106,15 +106,17 @@ class UCBVI(TabularAgent):
 
     The paper has rewards in [0, 1], so values up to H; here no episode pays more than 1 in all.
     Its b with values up to R is linear in R: 7 R L / sqrt(N), 14 R L / (3 N), R^2 in place of
-    H^2, and R^2 H in place of H^3, which is the square of R L sqrt(H S^2 A / N'), the mean of N' sums
-    of H bonuses. R = H is the paper, R = 1 is this. So rewards r in [0, 1], given as r / H,
-    make the printed algorithm with all values divided by H.
+    H^2, and R^2 H in place of H^3: that term is the square of a bound R L sqrt(H S^2 A / N') on the
+    error V - V*, a sum of bonuses of H steps averaged over N' visits. R = H is the paper, R = 1
+    is this. So rewards in [0, 1], divided by H, make the printed algorithm with all its values
+    divided by H.
 
     Regret (the paper's, divided by H): O~(sqrt(H S A K) + H S^2 A) with hoeffding and
     O~(sqrt(S A K) + sqrt(H K) + H S^2 A) with bernstein.
 
     Differs from the paper: (1) values up to 1, as above; (2) plans last for an epoch of episodes
-    (see `Agent`) instead of one; (3) absorbing states are known, with value 0 and no error.
+    (see `Agent`) instead of one; (3) absorbing states are known, with value 0 and no error;
+    (4) of actions that tie, a least tried one is played.
 
     Parameters
     ----------
@@ -188,7 +190,9 @@ class UCBVI(TabularAgent):
             self._lower(Q, V, h)
             return Q
 
-        return backward_induction(self.model, backup, tolerance=-1.0)  # every step has its own row
+        tried = self._counts.sum(axis=2)
+        # Every step has its own row.
+        return backward_induction(self.model, backup, tolerance=-1.0, tried=tried)
 
     def _lower(self, Q: FloatArray, V: FloatArray, h: int) -> None:
         model, L = self.model, self._L
