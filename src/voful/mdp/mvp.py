@@ -16,7 +16,7 @@ from voful.mdp.trajectories import successor_index
 from voful.typing import BoolArray, FloatArray, IntArray, Seed
 
 SHARP = 0.5 * (math.sqrt(2.0) + math.sqrt(34.0 / 3.0))
-"""The least c with sqrt(2) u + 7/3 w <= max(c u, c^2 w) for all u, w >= 0: c^2 = sqrt(2) c + 7/3."""
+"""The least c with sqrt(2) u + 7/3 w <= max(c u, c^2 w) for u, w >= 0: c^2 = sqrt(2) c + 7/3."""
 
 
 @kernel
@@ -89,9 +89,9 @@ class MVP(TabularAgent):
         paper:  b = 460/9 sqrt(Var_{P_hat}(V_{h+1}) iota / n) + 544/9 iota / n,
                 iota = ln(200 S A H^2 K^2 / delta).
 
-    Proof that V >= V* in the first two forms. With c2 >= c1^2 the map v -> p v + max(c1 sqrt(Var_p(v)
-    iota / m), c2 iota / m) grows with each v(s): the root matters only where sqrt(Var) >=
-    c1 sqrt(iota / m), and its slope is then at least -c1 sqrt(iota / m) p(s) / sqrt(Var) >= -p(s).
+    Proof that V >= V* in the first two forms. With c2 >= c1^2 and e = sqrt(iota / m) the map
+    v -> p v + max(c1 e sqrt(Var_p(v)), c2 e^2) grows with each v(s): the root matters only where
+    sqrt(Var) >= c1 e, and its slope is then at least -c1 e p(s) / sqrt(Var) >= -p(s).
     So V >= V* at step h + 1 gives at least the bound of V* at step h, and that is at least P V*
     by the empirical Bernstein inequality of [3], sqrt(2 Var iota / (n-1)) + 7/3 iota / (n-1), which
     "sharp" bounds by the least max of this kind, and "tight" using n - 1 >= n / 2. It holds for all

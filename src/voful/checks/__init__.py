@@ -1,0 +1,13 @@
+"""Check your own policy or agent: whether it keeps the contract that loops and users rely on."""
+
+from voful.checks.contract import ContractError, NotApplicable, sampled_members
+from voful.checks.policies import CHECKS, Subject, check_policy
+
+__all__ = [
+    "CHECKS",
+    "ContractError",
+    "NotApplicable",
+    "Subject",
+    "check_policy",
+    "sampled_members",
+]
