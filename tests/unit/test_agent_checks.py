@@ -251,7 +251,7 @@ class HiddenState(MVP):
 
     def _make_plan(self) -> Any:
         plan = super()._make_plan()
-        plan.actions[:] = self.lucky % 2
+        plan.actions[:] = self.lucky > 20
         return plan
 
 
