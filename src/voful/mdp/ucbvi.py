@@ -215,6 +215,8 @@ class UCBVI(TabularAgent):
     def _errors(self, h: int) -> FloatArray:
         """min(100^2 H S^2 A L^2 / N'_h(y), 1) for each state y."""
         S, A, H = self.model.n_states, self.model.n_actions, self.model.horizon
-        errors = np.minimum(1e4 * H * S**2 * A * self._L**2 / np.maximum(self._visits[h], 1), 1.0)
+        errors: FloatArray = np.minimum(
+            1e4 * H * S**2 * A * self._L**2 / np.maximum(self._visits[h], 1), 1.0
+        )
         errors[self._known] = 0.0
         return errors
