@@ -19,6 +19,8 @@ from voful.bandits.weighted_oful_plus import WeightedOFULPlus
 from voful.experiments.store import results
 from voful.mdp.likelihood_ucrl import LikelihoodUCRL
 from voful.mdp.model import LinearMixtureModel
+from voful.mdp.mvp import MVP
+from voful.mdp.ucbvi import UCBVI
 from voful.mdp.varlin import VARLin
 from voful.persistence import FileFormatError
 from voful.registry import create, load
@@ -28,9 +30,11 @@ __version__ = "0.1.0"
 __all__ = [
     "LOFAV",
     "LOSAN",
+    "MVP",
     "OFUL",
     "SAVE",
     "UCBV",
+    "UCBVI",
     "VOFUL",
     "VOFUL2",
     "BetOFUL",

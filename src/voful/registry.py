@@ -27,6 +27,8 @@ from voful.bandits.weighted_oful import WeightedOFUL
 from voful.bandits.weighted_oful_plus import WeightedOFULPlus
 from voful.mdp.likelihood_ucrl import LikelihoodUCRL
 from voful.mdp.model import LinearMixtureModel
+from voful.mdp.mvp import MVP
+from voful.mdp.ucbvi import UCBVI
 from voful.mdp.varlin import VARLin
 from voful.persistence import FileFormatError, Persistent
 from voful.typing import Path
@@ -52,7 +54,8 @@ class Entry:
     guarantee
         Regret, up to logarithms (K rounds or episodes, dimension d, variances sigma_k^2).
     cost
-        Per round, with A arms; of episodic agents per plan, with n_rows distinct rows of values.
+        Per round, with A arms; of episodic agents per plan, with n_rows distinct rows of values
+        and, for tabular ones, B successors of a state and action.
     params
         Constructor arguments that make this entry different from its class's defaults.
     """
@@ -320,6 +323,49 @@ _ENTRIES = (
         paper="this library; likelihood-ratio set",
         guarantee="coverage proved; measured: free of the horizon",
         cost="n_rows S A d + maximum likelihood",
+    ),
+    Entry(
+        id="mvp",
+        cls=MVP,
+        kind="episodic",
+        paper="Zhang, Ji, Du 2021; tight constants; tabular",
+        guarantee="optimism proved; measured: hardly grows with the horizon",
+        cost="n_rows S A B",
+    ),
+    Entry(
+        id="mvp-sharp",
+        cls=MVP,
+        kind="episodic",
+        paper="Zhang, Ji, Du 2021; least constants that Bernstein allows; tabular",
+        guarantee="optimism proved; measured: hardly grows with the horizon",
+        cost="n_rows S A B",
+        params={"constants": "sharp"},
+    ),
+    Entry(
+        id="mvp-paper",
+        cls=MVP,
+        kind="episodic",
+        paper="Zhang, Ji, Du 2021; printed constants; tabular",
+        guarantee="sqrt(S A K) + S^2 A",
+        cost="n_rows S A B",
+        params={"constants": "paper"},
+    ),
+    Entry(
+        id="ucbvi-bf",
+        cls=UCBVI,
+        kind="episodic",
+        paper="Azar, Osband, Munos 2017; Bernstein-Freedman bonus; tabular",
+        guarantee="sqrt(S A K) + sqrt(H K) + H S^2 A",
+        cost="H S A B",
+    ),
+    Entry(
+        id="ucbvi-ch",
+        cls=UCBVI,
+        kind="episodic",
+        paper="Azar, Osband, Munos 2017; Chernoff-Hoeffding bonus; tabular",
+        guarantee="sqrt(H S A K) + H S^2 A",
+        cost="H S A B",
+        params={"bonus": "hoeffding"},
     ),
 )
 

@@ -86,8 +86,7 @@ class Agent(persistence.Persistent, ABC):
 
         After the last episode: the plan from all that was learnt.
         """
-        learnt, planned = self._tally
-        if planned < 0 or learnt - planned >= self._plan.episodes:
+        if self._tally[1] < 0 or self._plan_is_over():
             self._renew_plan()
         return self._plan
 
@@ -146,9 +145,18 @@ class Agent(persistence.Persistent, ABC):
             horizon=self.model.horizon,
             initial_state=self.model.initial_state,
             value=plan.value,
-            episodes=epoch_length(self.episodes_learnt, self.n_episodes),
+            episodes=self._epoch_length(),
         )
         self._tally[1] = self._tally[0]
+
+    def _epoch_length(self) -> int:
+        """Episodes of a plan that is made now."""
+        return epoch_length(self.episodes_learnt, self.n_episodes)
+
+    def _plan_is_over(self) -> bool:
+        """Whether `plan` makes a new plan instead of the one that it made last."""
+        learnt, planned = self._tally
+        return bool(learnt - planned >= self._plan.episodes)
 
     @abstractmethod
     def _make_plan(self) -> OptimisticPlan:

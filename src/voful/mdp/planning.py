@@ -108,17 +108,23 @@ class OptimisticPlan(persistence.Stateful):
 
 
 @kernel
-def _best_actions(Q: FloatArray, values: FloatArray, actions: IntArray) -> None:
-    """Row of values max_a Q clipped to [0, 1], and the first action within TIE of the best."""
+def _best_actions(Q: FloatArray, tried: IntArray, values: FloatArray, actions: IntArray) -> None:
+    """Row of values max_a Q clipped to [0, 1], and the first action within TIE of the best.
+
+    Of those that tie, one that was tried least; with `tried` of shape (0, A) simply the first.
+    """
     S, A = Q.shape
     for s in range(S):
         best = -np.inf
         for a in range(A):
             best = max(best, min(1.0, Q[s, a]))
+        chosen = -1
         for a in range(A):
-            if min(1.0, Q[s, a]) >= best - TIE:
-                actions[s] = a
-                break
+            if min(1.0, Q[s, a]) >= best - TIE and (
+                chosen < 0 or (s < tried.shape[0] and tried[s, a] < tried[s, chosen])
+            ):
+                chosen = a
+        actions[s] = chosen
         values[s] = max(best, 0.0)
 
 
@@ -145,6 +151,7 @@ def _backups(
     S, A, _, d = probabilities.shape
     x = np.empty((S, A, d))
     Q = np.empty((S, A))
+    tried = np.empty((0, A), dtype=np.int64)
     change = np.inf
     for n in range(filled, values.shape[0]):
         expected_next(successors, probabilities, values[n - 1], x)
@@ -157,7 +164,7 @@ def _backups(
                         product += vertices[v, i] * x[s, a, i]
                     best = max(best, product)
                 Q[s, a] = rewards[s, a] + best
-        _best_actions(Q, values[n], actions[n])
+        _best_actions(Q, tried, values[n], actions[n])
         change = _largest_change(values[n], values[n - 1])
         if change <= tolerance:
             return n + 1, change
@@ -195,7 +202,7 @@ def _finished(
 
 
 def backward_induction(
-    model: LinearMixtureModel, backup: Backup, tolerance: float
+    model: LinearMixtureModel, backup: Backup, tolerance: float, tried: IntArray | None = None
 ) -> OptimisticPlan:
     """Plan with any backup: V with n-1 steps to go -> upper bounds Q (S, A) with n steps to go.
 
@@ -207,14 +214,19 @@ def backward_induction(
         Takes a row of values, shape (S,).
     tolerance
         Rows that differ by no more are one row. Positive only where the backup never enlarges the
-        difference of two rows; 0: where the fixed point is reached exactly.
+        difference of two rows; 0: where the fixed point is reached exactly; negative: no two.
+    tried
+        (S, A) how often each action was taken: of actions that tie, a least tried one is planned.
+        Default: the first.
     """
+    if tried is None:
+        tried = np.empty((0, model.n_actions), dtype=np.int64)
     values, actions = _first_rows(model)
     n, change = 1, np.inf
     while n <= model.horizon and change > tolerance:
         if n == values.shape[0]:
             values, actions = _more_rows(model, values, actions)
-        _best_actions(backup(values[n - 1]), values[n], actions[n])
+        _best_actions(backup(values[n - 1]), tried, values[n], actions[n])
         change = _largest_change(values[n], values[n - 1])
         n += 1
     return _finished(model, values[:n], actions[:n], change)

@@ -10,15 +10,30 @@ from __future__ import annotations
 
 import copy
 import math
-import os
-import tempfile
-from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from voful import persistence
-from voful.typing import BanditPolicy, ConfidenceSet, FloatArray
+from voful.checks.contract import (
+    NotApplicable,
+    arrays_of,
+    bad_questions,
+    directions,
+    require,
+    require_equal,
+    require_interval,
+    require_refusal,
+    require_repr,
+    require_set,
+    require_support,
+    run,
+    sampled_members,
+    saved_and_loaded,
+    set_of,
+    violated,
+)
+from voful.typing import BanditPolicy, FloatArray
 
 ROUNDS = 40  # that a copy has played before it is looked at
 FUTURE = 12  # that two copies are played on to see whether they act alike
@@ -27,14 +42,6 @@ MOST_NUMBERS = 2_000_000  # in the batch that goes beyond n_rounds
 MOST_ROUNDS = 1000  # that are played to reach n_rounds
 
 REQUIRED = ("dim", "confidence_set", "select", "update", "partial_fit", "save")
-
-
-class ContractError(AssertionError):
-    """The policy does something that the contract forbids; the message says what."""
-
-
-class NotApplicable(Exception):
-    """A check asks for something that this policy does not have."""
 
 
 def check_policy(
@@ -68,27 +75,7 @@ def check_policy(
     ['check_rounds_limit', 'check_variances']
     """
     subject = Subject(policy, load=load)
-    left_out = {}
-    for check in CHECKS:
-        try:
-            check(subject)
-        except NotApplicable as reason:
-            left_out[check.__name__] = str(reason)
-        except ContractError:
-            raise
-        except Exception as error:  # good input, and yet
-            kind = type(error).__name__
-            raise ContractError(f"{check.__name__}: raised {kind}: {error}") from error
-    return left_out
-
-
-def _violated(method: str, what: str) -> NoReturn:
-    raise ContractError(f"{method}: {what}")
-
-
-def _require(condition: object, method: str, what: str) -> None:
-    if not condition:
-        _violated(method, what)
+    return run(CHECKS, subject)
 
 
 # --- what is checked, and on which problem ----------------------------------------------------
@@ -105,9 +92,9 @@ class Subject:
         self, policy: BanditPolicy, *, load: Callable[[str], BanditPolicy] | None = None
     ) -> None:
         lacking = [name for name in REQUIRED if not hasattr(policy, name)]
-        _require(not lacking, "policy", f"lacks {', '.join(lacking)}")
+        require(not lacking, "policy", f"lacks {', '.join(lacking)}")
         self._original: Any = policy
-        self._load = load
+        self.load = load
         self.dim = policy.dim
         self.feature_norm = float(getattr(policy, "feature_norm", 1.0))
         self.theta_norm = float(getattr(policy, "theta_norm", 1.0))
@@ -137,7 +124,7 @@ class Subject:
     def arms(self, seed: int, n_arms: int = N_ARMS) -> FloatArray:
         """Different arms inside the ball."""
         rng = np.random.default_rng(seed)
-        rest = _directions(rng, n_arms, self.dim - 1)
+        rest = directions(rng, n_arms, self.dim - 1)
         rows = np.column_stack([np.full(n_arms, 0.8), 0.6 * rest])
         scaled: FloatArray = self.feature_norm * rng.uniform(0.6, 1.0, (n_arms, 1)) * rows
         return scaled
@@ -172,8 +159,8 @@ class Subject:
     def choice(self, policy: Any, arms: Any, **mask: Any) -> int:
         """What `select` returns, if it is a row of arms."""
         i = policy.select(arms, **mask)
-        _require(type(i) is int, "select", f"returned {i!r} ({type(i).__name__}), not an int")
-        _require(0 <= i < len(arms), "select", f"returned {i} for {len(arms)} arms")
+        require(type(i) is int, "select", f"returned {i!r} ({type(i).__name__}), not an int")
+        require(0 <= i < len(arms), "select", f"returned {i} for {len(arms)} arms")
         return int(i)
 
     def teach_one(self, policy: Any, x: Any, reward: Any) -> None:
@@ -186,34 +173,12 @@ class Subject:
         told = {"variances": np.full(len(rewards), self.variance)} if self.needs_variance else {}
         policy.partial_fit(X, rewards, **told)
 
-    def load(self, path: str) -> Any:
-        """The policy in a file."""
-        if self._load is not None:
-            return self._load(path)
-        cls = type(self._original)
-        if not isinstance(self._original, persistence.Persistent):
-            raise NotApplicable(f"{cls.__name__} is none of voful's; pass load= to read its files")
-
-        def find(name: str) -> type[persistence.Persistent]:
-            if name != cls.__name__:
-                raise ValueError(f"holds a {name}, not a {cls.__name__}")
-            return cls
-
-        return persistence.load(path, find)
-
-    def set_of(self, policy: Any) -> ConfidenceSet:
-        """The confidence set of a policy that has one."""
-        Theta: ConfidenceSet | None = policy.confidence_set
-        if Theta is None:
-            raise NotApplicable("confidence_set is None")
-        return Theta
-
     # --- comparing policies
 
     def view(self, policy: Any) -> dict[str, object]:
         """What can be seen of a policy: its state, and its answers to a few questions."""
         policy = copy.deepcopy(policy)
-        seen = _state(policy)
+        seen = arrays_of(policy)
         probes = self.arms(77)
         if hasattr(policy, "n_observations"):
             seen["n_observations"] = policy.n_observations
@@ -227,60 +192,16 @@ class Subject:
 
     def require_same(self, one: Any, two: Any, method: str, what: str) -> None:
         """Two policies that show the same and go on to make the same choices."""
-        _require_equal(self.view(one), self.view(two), method, what)
+        require_equal(self.view(one), self.view(two), method, what)
         way, other = (self.play(copy.deepcopy(policy), FUTURE, 7)[0] for policy in (one, two))
-        _require(np.array_equal(way, other), method, f"{what}: different choices afterwards")
+        require(np.array_equal(way, other), method, f"{what}: different choices afterwards")
 
     def require_refusal(
         self, policy: Any, method: str, call: Callable[..., object], *bad: Any, **named: Any
     ) -> None:
         """Bad input raises ValueError or TypeError and leaves the policy as it was."""
-        look = _state if _state(policy) else self.view
-        before = look(policy)
-        try:
-            call(*bad, **named)
-        except (ValueError, TypeError):
-            pass
-        except Exception as error:
-            kind = type(error).__name__
-            raise ContractError(
-                f"{method}: raised {kind} ({error}); expected ValueError or TypeError"
-            ) from error
-        else:
-            _violated(method, "accepted; expected ValueError or TypeError")
-        _require_equal(before, look(policy), method, "changed the policy")
-
-
-def _state(policy: Any) -> dict[str, object]:
-    """The arrays and the random generator of policies that keep them as voful's do."""
-    if not hasattr(policy, "state"):
-        return {}
-    seen: dict[str, object] = {name: array.tobytes() for name, array in policy.state().items()}
-    if hasattr(policy, "_rng"):
-        seen["random generator"] = str(policy._rng.bit_generator.state)
-    return seen
-
-
-def _require_equal(
-    one: Mapping[str, object], two: Mapping[str, object], method: str, what: str
-) -> None:
-    different = [name for name in {**one, **two} if one.get(name) != two.get(name)]
-    _require(not different, method, f"{what}: different {', '.join(different)}")
-
-
-def _directions(rng: np.random.Generator, n: int, dim: int) -> FloatArray:
-    points = rng.standard_normal((n, dim))
-    unit: FloatArray = points / np.linalg.norm(points, axis=1, keepdims=True) if dim else points
-    return unit
-
-
-def sampled_members(
-    Theta: ConfidenceSet, rng: np.random.Generator, n: int = 200, *, radius: float = 1.0
-) -> list[FloatArray]:
-    """Members of a set: points of a ball and of ever smaller ones about the centre, filtered."""
-    scales = radius * np.geomspace(1e-3, 1.0, n)[:, np.newaxis]
-    steps = scales * _directions(rng, n, Theta.dim)
-    return [theta for theta in (*steps, *(Theta.center + steps)) if Theta.contains(theta)]
+        look = arrays_of if arrays_of(policy) else self.view
+        require_refusal(lambda: look(policy), "policy", method, call, *bad, **named)
 
 
 # --- the checks -------------------------------------------------------------------------------
@@ -289,17 +210,10 @@ def sampled_members(
 def check_protocol(subject: Subject) -> None:
     """The members of the protocol are there and fit together."""
     policy = subject.copy()
-    _require(isinstance(policy, BanditPolicy), "policy", "is no voful.typing.BanditPolicy")
+    require(isinstance(policy, BanditPolicy), "policy", "is no voful.typing.BanditPolicy")
     dim = policy.dim
-    _require(isinstance(dim, int) and dim >= 1, "dim", f"is {dim!r}, not an int >= 1")
-    Theta = policy.confidence_set
-    if Theta is not None:
-        _require(
-            isinstance(Theta, ConfidenceSet),
-            "confidence_set",
-            "is neither None nor a voful.typing.ConfidenceSet",
-        )
-        _require(Theta.dim == dim, "confidence_set", f"has dim {Theta.dim}, the policy {dim}")
+    require(isinstance(dim, int) and dim >= 1, "dim", f"is {dim!r}, not an int >= 1")
+    require_set(policy.confidence_set, dim, "policy")
 
 
 def check_select(subject: Subject) -> None:
@@ -308,14 +222,14 @@ def check_select(subject: Subject) -> None:
     arms = subject.arms(5)
     before = getattr(policy, "n_observations", None)
     subject.choice(policy, arms)
-    _require(getattr(policy, "n_observations", None) == before, "select", "changed n_observations")
+    require(getattr(policy, "n_observations", None) == before, "select", "changed n_observations")
     subject.choice(policy, arms[:1])
     for allowed in range(N_ARMS):
         i = subject.choice(policy, arms, mask=np.arange(N_ARMS) == allowed)
-        _require(i == allowed, "select", f"played arm {i}; the mask allows only arm {allowed}")
+        require(i == allowed, "select", f"played arm {i}; the mask allows only arm {allowed}")
     twin = copy.deepcopy(policy)
     free = subject.choice(policy, arms, mask=np.ones(N_ARMS, dtype=bool))
-    _require(
+    require(
         free == subject.choice(twin, arms), "select", "a mask that allows all changes the choice"
     )
 
@@ -324,13 +238,11 @@ def check_determinism(subject: Subject) -> None:
     """Copies act alike, and what one learns the other does not know."""
     one, two = subject.copy(), subject.copy()
     way, other = (subject.play(policy, ROUNDS, 3)[0] for policy in (one, two))
-    _require(
-        np.array_equal(way, other), "select", "two copies of the policy made different choices"
-    )
+    require(np.array_equal(way, other), "select", "two copies of the policy made different choices")
     subject.require_same(one, two, "update", "two copies learnt the same")
     before = subject.view(one)
     subject.play(copy.deepcopy(one), FUTURE, 4)
-    _require_equal(before, subject.view(one), "deepcopy", "what a copy learnt changed its original")
+    require_equal(before, subject.view(one), "deepcopy", "what a copy learnt changed its original")
 
 
 def check_bad_arms(subject: Subject) -> None:
@@ -440,7 +352,7 @@ def check_input_forms(subject: Subject) -> None:
         scratch[:] = X[k]
         x = (X[k].tolist(), _frozen(X[k]), scratch)[k % 3]
         subject.teach_one(odd, x, np.float64(y[k]))
-        _require(np.array_equal(x, X[k]), "update", "changed the arm that it was given")
+        require(np.array_equal(x, X[k]), "update", "changed the arm that it was given")
         scratch[:] = 0.0
     subject.require_same(
         plain, odd, "update", "a list, a read-only array or a reused one is learnt otherwise"
@@ -449,8 +361,8 @@ def check_input_forms(subject: Subject) -> None:
     for form in (arms.tolist(), np.asfortranarray(arms), _frozen(arms)):
         one, two = copy.deepcopy(plain), copy.deepcopy(plain)
         same = subject.choice(one, arms.copy()) == subject.choice(two, form)
-        _require(same, "select", f"a {type(form).__name__} in another form changes the choice")
-        _require(np.array_equal(form, arms), "select", "changed the arms that it was given")
+        require(same, "select", f"a {type(form).__name__} in another form changes the choice")
+        require(np.array_equal(form, arms), "select", "changed the arms that it was given")
 
 
 def _frozen(array: FloatArray) -> FloatArray:
@@ -462,64 +374,32 @@ def _frozen(array: FloatArray) -> FloatArray:
 def check_save_and_load(subject: Subject) -> None:
     """What is loaded goes on bit for bit where `save` left off."""
     policy = subject.played()
-    with tempfile.TemporaryDirectory() as directory:
-        path = os.path.join(directory, "policy")
-        before = subject.view(policy)
-        policy.save(path)
-        _require(os.path.isfile(path), "save", "wrote no file")
-        _require_equal(before, subject.view(policy), "save", "changed the policy")
-        loaded = subject.load(path)
-    _require(type(loaded) is type(policy), "load", f"made a {type(loaded).__name__}")
-    _require(repr(loaded) == repr(policy), "load", f"made {loaded!r} of {policy!r}")
+    loaded = saved_and_loaded(policy, "policy", lambda: subject.view(policy), subject.load)
     subject.require_same(policy, loaded, "load", "not what was saved")
 
 
 def check_support(subject: Subject) -> None:
     """`support` bounds every member of the set, and is finite."""
-    Theta = subject.set_of(subject.played())
+    Theta = set_of(subject.played())
     X = subject.arms(9, 12)
     X = np.concatenate([X, -X])
-    upper = np.asarray(Theta.support(X))
-    _require(upper.shape == (24,), "support", f"returned shape {upper.shape} for 24 rows")
-    _require(np.isfinite(upper).all(), "support", "is not finite")
-    slack = 1e-8 * (1.0 + np.abs(upper))
-    rng = np.random.default_rng(1)
-    for theta in sampled_members(Theta, rng, radius=subject.theta_norm):
-        below = X @ theta <= upper + slack
-        _require(below.all(), "support", f"is below <x, theta> of the member theta = {theta}")
+    members = sampled_members(Theta, np.random.default_rng(1), radius=subject.theta_norm)
+    upper = require_support(Theta, X, members)
     for x, bound in zip(X, upper, strict=True):
         beyond = (bound + 0.01 * (1.0 + abs(bound))) / (x @ x) * x
-        _require(not Theta.contains(beyond), "contains", f"a point beyond the support at x = {x}")
+        require(not Theta.contains(beyond), "contains", f"a point beyond the support at x = {x}")
 
 
 def check_interval(subject: Subject) -> None:
     """`interval` is (-support(-X), support(X)); rows do not depend on their company."""
-    Theta = subject.set_of(subject.played())
-    X = subject.arms(9, 12)
-    lower, upper = Theta.interval(X)
-    for name, ends, support in (
-        ("upper", upper, Theta.support(X)),
-        ("lower", lower, -Theta.support(-X)),
-    ):
-        close = np.allclose(ends, support, rtol=1e-9, atol=1e-12)
-        _require(close, "interval", f"its {name} end is not that of support")
-    _require((lower <= upper).all(), "interval", "lower is above upper")
-    alone = np.array([Theta.support(x[np.newaxis])[0] for x in X])
-    _require(np.allclose(alone, upper, rtol=1e-9, atol=1e-12), "support", "depends on other rows")
-    center = np.asarray(Theta.center)
-    _require(center.shape == (subject.dim,), "center", f"has shape {center.shape}")
-    _require(np.isfinite(center).all(), "center", "is not finite")
+    require_interval(set_of(subject.played()), subject.arms(9, 12))
 
 
 def check_bad_questions(subject: Subject) -> None:
     """`contains` and `support` refuse what is no parameter and no matrix."""
-    policy, d = subject.played(), subject.dim
-    Theta = subject.set_of(policy)
-    for name, bad in {
-        "another dimension": np.zeros(d + 1),
-        "NaN": np.full(d, math.nan),
-        "None": None,
-    }.items():
+    policy = subject.played()
+    Theta = set_of(policy)
+    for name, bad in bad_questions(subject.dim).items():
         rows = None if bad is None else bad[np.newaxis]
         subject.require_refusal(policy, f"contains of {name}", Theta.contains, bad)
         subject.require_refusal(policy, f"support of {name}", Theta.support, rows)
@@ -534,21 +414,18 @@ def check_index_and_predict(subject: Subject) -> None:
     if hasattr(policy, "index"):
         bounds = [np.asarray(part) for part in policy.index(arms)]
         shapes = [part.shape for part in bounds]
-        _require(shapes == [(N_ARMS,)] * 3, "index", f"returned shapes {shapes}")
-        _require(np.isfinite(bounds).all(), "index", "is not finite")
-        _require((bounds[1] <= bounds[2]).all(), "index", "lower is above upper")
+        require(shapes == [(N_ARMS,)] * 3, "index", f"returned shapes {shapes}")
+        require(np.isfinite(bounds).all(), "index", "is not finite")
+        require((bounds[1] <= bounds[2]).all(), "index", "lower is above upper")
     if hasattr(policy, "predict"):
         means = np.asarray(policy.predict(arms))
-        _require(means.shape == (N_ARMS,), "predict", f"returned shape {means.shape}")
-        _require(np.isfinite(means).all(), "predict", "is not finite")
+        require(means.shape == (N_ARMS,), "predict", f"returned shape {means.shape}")
+        require(np.isfinite(means).all(), "predict", "is not finite")
 
 
 def check_repr(subject: Subject) -> None:
     """`repr` says what the policy is, not where it lies in memory."""
-    policy = subject.copy()
-    text, name = repr(policy), type(policy).__name__
-    _require(name in text and " object at 0x" not in text, "repr", f"is {text}")
-    _require(len(text) > len(name) + 2, "repr", f"is {text}, which tells only the class")
+    require_repr(subject.copy())
 
 
 def check_rounds_limit(subject: Subject) -> None:
@@ -567,8 +444,8 @@ def check_rounds_limit(subject: Subject) -> None:
     except RuntimeError:
         pass
     else:
-        _violated("partial_fit", f"accepted {left + 1} rewards where {left} rounds were left")
-    _require_equal(before, subject.view(policy), "partial_fit beyond n_rounds", "learnt something")
+        violated("partial_fit", f"accepted {left + 1} rewards where {left} rounds were left")
+    require_equal(before, subject.view(policy), "partial_fit beyond n_rounds", "learnt something")
     if left > MOST_ROUNDS:
         return
     subject.teach(policy, rows[:left], rewards[:left])  # the last round is accepted
@@ -576,7 +453,7 @@ def check_rounds_limit(subject: Subject) -> None:
         subject.teach_one(policy, X[0], float(y[0]))
     except RuntimeError:
         return
-    _violated("update", "accepted a reward beyond n_rounds")
+    violated("update", "accepted a reward beyond n_rounds")
 
 
 CHECKS: tuple[Callable[[Subject], None], ...] = (
