@@ -12,7 +12,9 @@ from voful.bandits.ucb_v import UCBV
 from voful.bandits.voful import VOFUL, VOFUL2
 from voful.bandits.weighted_oful import WeightedOFUL
 from voful.bandits.weighted_oful_plus import WeightedOFULPlus
+from voful.mdp.likelihood_ucrl import LikelihoodUCRL
 from voful.mdp.model import LinearMixtureModel
+from voful.mdp.varlin import VARLin
 from voful.persistence import FileFormatError
 from voful.registry import create, load
 
@@ -29,8 +31,10 @@ __all__ = [
     "EpsilonGreedy",
     "Faury",
     "FileFormatError",
+    "LikelihoodUCRL",
     "LinTS",
     "LinearMixtureModel",
+    "VARLin",
     "WeightedOFUL",
     "WeightedOFULPlus",
     "__version__",

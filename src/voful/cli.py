@@ -149,7 +149,7 @@ def list_algorithms(
         for row in rows:
             print("\t".join(row))
         return
-    table = Table("id", "kind", "paper", "regret, up to logs", "needs", "runs", "cost a round")
+    table = Table("id", "kind", "paper", "regret, up to logs", "needs", "runs", "cost")
     for row in rows:
         table.add_row(*row)
     console.print(table)

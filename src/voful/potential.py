@@ -5,7 +5,8 @@ ball, the paper proves
 
     sum_i min{ f(x_i mu_i) / (sum_{j<i} f(x_j mu_i) + l^2), 1 } <= O(d^4 log^3(dt/l)),
 
-and O(d log(dt/l)) for the hindsight form, whose denominator sums over all j.
+and O(d log(dt/l)) for the hindsight form, whose denominator sums over all j. For episodes, whose
+steps all see the set of before the episode, `EpisodePotential` counts those that outgrow it.
 """
 
 from __future__ import annotations
@@ -85,3 +86,61 @@ def elliptical_bound(dim: int, t: int, ell: float) -> float:
     The paper's Lemma "bound_m2_aux2" weakens it to 4 d ln(t / l).
     """
     return 2.0 * dim * math.log1p(t / (dim * ell * ell))
+
+
+def outgrowth(dim: int) -> float:
+    """4 (d + 2)^2: growth of the potential within an episode that the paper's proof allows."""
+    return 4.0 * (dim + 2) ** 2
+
+
+class EpisodePotential:
+    """Counts the episodes whose own steps outgrow the potential before them (Lemma "boundI").
+
+    Phi_k(mu) = sum over the steps before episode k of clip(x mu, l) x mu + l^2, and Phi_{k,h} adds
+    the steps of episode k before h. The paper bounds by O(d log^5(dHK)) how often, for some mu,
+    Phi_{k,h}(mu) > 4 (d + 2)^2 Phi_k(mu), for every moment, layer of the variance and level l.
+    Terms are not negative, so an episode outgrows if it does so at its end.
+
+    Parameters
+    ----------
+    directions
+        (n, d) the mu to watch.
+    levels
+        The l to watch; default: 4 * 2^-j, j = 1..12.
+    """
+
+    def __init__(self, directions: npt.ArrayLike, levels: npt.ArrayLike | None = None) -> None:
+        rows = np.asarray(directions, dtype=np.float64)
+        dim = rows.shape[-1] if rows.ndim == 2 else 1
+        self._mu = validation.matrix("directions", directions, dim)
+        watched = 4.0 * 0.5 ** np.arange(1, 13) if levels is None else np.atleast_1d(levels)
+        self._levels = np.array([validation.positive_float("levels", ell) for ell in watched])
+        self._phi: dict[int, FloatArray] = {}
+        self.episodes = 0
+        self.outgrown = 0
+
+    def add(self, X: npt.ArrayLike, layers: npt.ArrayLike | None = None) -> bool:
+        """Add an episode's inputs x_{k,h}, shape (T, d); whether it outgrew what was before.
+
+        Parameters
+        ----------
+        X
+            One row a step.
+        layers
+            (T,) the variance layer i of each step; default: all in one.
+        """
+        x = validation.matrix("X", X, self._mu.shape[1])
+        layer = np.zeros(len(x), dtype=np.int64) if layers is None else np.asarray(layers)
+        if layer.shape != (len(x),):
+            raise validation.fail_shape("layers", layer.shape, f"shape ({len(x)},)")
+        outgrew = False
+        for i in np.unique(layer):
+            products = x[layer == i] @ self._mu.T
+            more = np.array([(clip(products, ell) * products).sum(0) for ell in self._levels])
+            floor = np.broadcast_to((self._levels * self._levels)[:, None], more.shape)
+            before = self._phi.get(int(i), floor)
+            outgrew = outgrew or bool((before + more > outgrowth(x.shape[1]) * before).any())
+            self._phi[int(i)] = before + more
+        self.episodes += 1
+        self.outgrown += outgrew
+        return outgrew

@@ -20,7 +20,9 @@ from voful.bandits.ucb_v import UCBV
 from voful.bandits.voful import VOFUL, VOFUL2
 from voful.bandits.weighted_oful import WeightedOFUL
 from voful.bandits.weighted_oful_plus import WeightedOFULPlus
+from voful.mdp.likelihood_ucrl import LikelihoodUCRL
 from voful.mdp.model import LinearMixtureModel
+from voful.mdp.varlin import VARLin
 from voful.persistence import FileFormatError, Persistent
 from voful.typing import Path
 
@@ -42,9 +44,9 @@ class Entry:
     paper
         Where it was published.
     guarantee
-        Regret, up to logarithms (K rounds, dimension d, variances sigma_k^2).
+        Regret, up to logarithms (K rounds or episodes, dimension d, variances sigma_k^2).
     cost
-        Per round, with A arms.
+        Per round, with A arms; of episodic agents per plan, with n_rows distinct rows of values.
     params
         Constructor arguments that make this entry different from its class's defaults.
     """
@@ -228,6 +230,40 @@ _ENTRIES = (
         guarantee="d sqrt(sum sigma_k^2) + d R",
         cost="A d^2",
         params={"constants": "paper"},
+    ),
+    Entry(
+        id="varlin",
+        cls=VARLin,
+        kind="episodic",
+        paper="Zhang, Yang, Ji, Du 2021, Algorithm 2; Bernstein tests",
+        guarantee="coverage proved; measured: free of the horizon",
+        cost="n_rows S A d + tests",
+    ),
+    Entry(
+        id="varlin-mgf",
+        cls=VARLin,
+        kind="episodic",
+        paper="Zhang, Yang, Ji, Du 2021, Algorithm 2; exact generating functions",
+        guarantee="coverage proved; measured: free of the horizon",
+        cost="n_rows S A d + tests",
+        params={"constants": "mgf"},
+    ),
+    Entry(
+        id="varlin-paper",
+        cls=VARLin,
+        kind="episodic",
+        paper="Zhang, Yang, Ji, Du 2021, Algorithm 2; printed constants",
+        guarantee="d^4.5 sqrt(K) + d^9",
+        cost="n_rows S A d + tests of log(H K) moments",
+        params={"constants": "paper"},
+    ),
+    Entry(
+        id="likelihood-ucrl",
+        cls=LikelihoodUCRL,
+        kind="episodic",
+        paper="this library; likelihood-ratio set",
+        guarantee="coverage proved; measured: free of the horizon",
+        cost="n_rows S A d + maximum likelihood",
     ),
 )
 

@@ -2,7 +2,19 @@
 
 from voful.confidence.betting import BettingEllipsoid
 from voful.confidence.ellipsoid import Ellipsoid, RidgeEllipsoid
+from voful.confidence.likelihood import LikelihoodSet
+from voful.confidence.moments import MomentSet
 from voful.confidence.peeled import PeeledSet
+from voful.confidence.polytope import PolytopeSet
 from voful.confidence.score import ScoreEllipsoid
 
-__all__ = ["BettingEllipsoid", "Ellipsoid", "PeeledSet", "RidgeEllipsoid", "ScoreEllipsoid"]
+__all__ = [
+    "BettingEllipsoid",
+    "Ellipsoid",
+    "LikelihoodSet",
+    "MomentSet",
+    "PeeledSet",
+    "PolytopeSet",
+    "RidgeEllipsoid",
+    "ScoreEllipsoid",
+]

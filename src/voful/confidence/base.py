@@ -13,31 +13,26 @@ from voful.persistence import Stateful
 from voful.typing import FloatArray
 
 
-class BaseConfidenceSet(Stateful, ABC):
-    """Implements the public contract of a set on top of four unchecked methods.
+class ParameterSet(Stateful, ABC):
+    """The questions that every set of parameters answers, on top of two unchecked methods.
 
-    A set defines `center`, `n_observations`, ``_contains``, ``_support`` and ``_observe`` (and
-    ``_observe_many``, where a compiled loop serves a batch); input is checked here, once.
+    A set defines `center`, ``_contains`` and ``_support``; input is checked here, once. How it
+    learns is another matter: from rewards (`BaseConfidenceSet`), from halfspaces or transitions.
     """
 
-    def __init__(self, space: validation.ObservationSpace) -> None:
-        self._space = space
+    def __init__(self, dim: int) -> None:
+        self._dim = dim
         self._warned_empty = False
 
     @property
     def dim(self) -> int:
         """Dimension d of the parameter."""
-        return self._space.dim
+        return self._dim
 
     @property
     @abstractmethod
     def center(self) -> FloatArray:
         """Point estimate, shape (dim,); not necessarily a member."""
-
-    @property
-    @abstractmethod
-    def n_observations(self) -> int:
-        """How many rewards were learnt."""
 
     @property
     def is_empty(self) -> bool:
@@ -65,40 +60,20 @@ class BaseConfidenceSet(Stateful, ABC):
             return mean, mean.copy()
         return self._interval(X)
 
-    def update(self, x: npt.ArrayLike, reward: float) -> None:
-        """Learn that playing x paid reward."""
-        row = self._space.arm(x)
-        reward = self._space.reward(reward)
-        self._space.check_rounds(self.n_observations, 1)
-        self._observe(row, reward)
-
-    def partial_fit(self, X: npt.ArrayLike, rewards: npt.ArrayLike) -> None:
-        """Many updates at once, the same result as one by one."""
-        rows, y = self._space.batch(X, rewards)
-        self._space.check_rounds(self.n_observations, len(y))
-        self._observe_many(rows, y)
-
     @abstractmethod
     def _contains(self, theta: FloatArray) -> bool: ...
 
     @abstractmethod
     def _support(self, X: FloatArray) -> FloatArray: ...
 
-    @abstractmethod
-    def _observe(self, x: FloatArray, reward: float) -> None: ...
-
     def _interval(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         return -self._support(-X), self._support(X)
-
-    def _observe_many(self, X: FloatArray, rewards: FloatArray) -> None:
-        for x, reward in zip(X, rewards, strict=True):
-            self._observe(x, float(reward))
 
     def _means(self, X: FloatArray) -> FloatArray:
         return dots(X, self.center)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} in R^{self.dim} after {self.n_observations} observations>"
+        return f"<{type(self).__name__} in R^{self.dim}>"
 
     def warn_if_empty(self) -> bool:
         """Whether the set is empty; the first time that it is, say so."""
@@ -117,3 +92,43 @@ class BaseConfidenceSet(Stateful, ABC):
                 RuntimeWarning,
                 stacklevel=4,
             )
+
+
+class BaseConfidenceSet(ParameterSet):
+    """A set that learns from rewards, on top of unchecked methods.
+
+    A set defines `center`, `n_observations`, ``_contains``, ``_support`` and ``_observe`` (and
+    ``_observe_many``, where a compiled loop serves a batch).
+    """
+
+    def __init__(self, space: validation.ObservationSpace) -> None:
+        super().__init__(space.dim)
+        self._space = space
+
+    @property
+    @abstractmethod
+    def n_observations(self) -> int:
+        """How many rewards were learnt."""
+
+    def update(self, x: npt.ArrayLike, reward: float) -> None:
+        """Learn that playing x paid reward."""
+        row = self._space.arm(x)
+        reward = self._space.reward(reward)
+        self._space.check_rounds(self.n_observations, 1)
+        self._observe(row, reward)
+
+    def partial_fit(self, X: npt.ArrayLike, rewards: npt.ArrayLike) -> None:
+        """Many updates at once, the same result as one by one."""
+        rows, y = self._space.batch(X, rewards)
+        self._space.check_rounds(self.n_observations, len(y))
+        self._observe_many(rows, y)
+
+    @abstractmethod
+    def _observe(self, x: FloatArray, reward: float) -> None: ...
+
+    def _observe_many(self, X: FloatArray, rewards: FloatArray) -> None:
+        for x, reward in zip(X, rewards, strict=True):
+            self._observe(x, float(reward))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} in R^{self.dim} after {self.n_observations} observations>"

@@ -6,14 +6,21 @@ from voful import registry
 
 
 def registry_markdown() -> str:
-    """The table of algorithms, as README and docs show it."""
-    header = (
+    """The tables of algorithms, as README and docs show them: bandits, then episodic agents."""
+    bandits = (
         "| id | class | paper | regret, up to logs | variance | horizon | cost a round |\n"
         "|---|---|---|---|---|---|---|\n"
-    )
-    return header + "".join(
+    ) + "".join(
         f"| `{entry.id}` | `{entry.cls.__name__}` | {entry.paper} | {entry.guarantee} "
         f"| {'known' if entry.needs_variance else 'not needed'} "
         f"| {'anytime' if entry.anytime else 'known'} | {entry.cost} |\n"
-        for entry in registry.entries()
+        for entry in registry.entries("bandit")
     )
+    agents = (
+        "| id | class | paper | regret, up to logs | cost a plan |\n|---|---|---|---|---|\n"
+    ) + "".join(
+        f"| `{entry.id}` | `{entry.cls.__name__}` | {entry.paper} | {entry.guarantee} "
+        f"| {entry.cost} |\n"
+        for entry in registry.entries("episodic")
+    )
+    return f"{bandits}\nLinear mixture MDPs:\n\n{agents}"

@@ -1,0 +1,53 @@
+"""The sets of linear mixtures cover theta*, and where they do, plans are optimistic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helpers import assert_exit_rate, count
+from voful import registry
+from voful.envs import LinearMixtureMDP
+from voful.envs.mixture_families import mixture_family
+
+DELTA, RUNS = 0.05, 200
+BATCHES = (1, 1, 2, 4, 8, 16, 32, 64)
+FAMILIES = {"ctgoal": 16, "ctqueue": 12, "ctrandom": 16, "mortal": 40}
+
+
+def left_the_set(id: str, family: str, run: int, **params: Any) -> bool:
+    """One run; episodes beyond a plan's own keep it cheap. Asserts optimism while covered."""
+    rng = np.random.default_rng([47, run])
+    env: LinearMixtureMDP = mixture_family(
+        family,
+        horizon=FAMILIES[family],
+        theta_star=rng.permutation([0.15, 0.25, 0.6]),
+        seed=int(rng.integers(2**40)),
+    )
+    agent = registry.create(id, env.model, n_episodes=sum(BATCHES), failure_prob=DELTA, **params)
+    left = False
+    for n in BATCHES:
+        plan = agent.plan()
+        left = left or not agent.confidence_set.contains(env.theta_star)
+        assert left or plan.value >= env.optimal_value - 1e-9
+        agent.update_many(*env.rollout(plan.actions, n))
+    agent.plan()
+    return left or not agent.confidence_set.contains(env.theta_star)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("id", ["varlin", "varlin-mgf", "likelihood-ucrl"])
+def test_coverage(id: str, family: str) -> None:
+    runs = count(RUNS)
+    exits = sum(left_the_set(id, family, run) for run in range(runs))
+    assert_exit_rate(exits, runs, DELTA)
+
+
+@pytest.mark.parametrize("id", ["varlin", "varlin-mgf", "likelihood-ucrl"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # sets this narrow run empty
+def test_the_test_can_fail(id: str) -> None:
+    exits = sum(left_the_set(id, "ctgoal", run, width_scale=0.02) for run in range(20))
+    with pytest.raises(AssertionError, match="left the set"):
+        assert_exit_rate(exits, 20, DELTA)
