@@ -146,9 +146,13 @@ class Agent(persistence.Persistent, ABC):
             horizon=self.model.horizon,
             initial_state=self.model.initial_state,
             value=plan.value,
-            episodes=epoch_length(self.episodes_learnt, self.n_episodes),
+            episodes=self._epoch_length(),
         )
         self._tally[1] = self._tally[0]
+
+    def _epoch_length(self) -> int:
+        """Episodes of the plan that is being made."""
+        return epoch_length(self.episodes_learnt, self.n_episodes)
 
     @abstractmethod
     def _make_plan(self) -> OptimisticPlan:
