@@ -12,8 +12,13 @@ from voful.bandits.ucb_v import UCBV
 from voful.bandits.voful import VOFUL, VOFUL2
 from voful.bandits.weighted_oful import WeightedOFUL
 from voful.bandits.weighted_oful_plus import WeightedOFULPlus
+from voful.mdp.bet_vtr import BetVTR
+from voful.mdp.hf_ucrl_vtr import HFUCRLVTRPlus
 from voful.mdp.likelihood_ucrl import LikelihoodUCRL
 from voful.mdp.model import LinearMixtureModel
+from voful.mdp.posterior_mixture import PosteriorMixture
+from voful.mdp.ucrl_vtr import UCRLVTR
+from voful.mdp.ucrl_vtr_plus import UCRLVTRPlus
 from voful.mdp.varlin import VARLin
 from voful.persistence import FileFormatError
 from voful.registry import create, load
@@ -24,16 +29,21 @@ __all__ = [
     "LOSAN",
     "OFUL",
     "UCBV",
+    "UCRLVTR",
     "VOFUL",
     "VOFUL2",
     "BetOFUL",
+    "BetVTR",
     "ConfidenceBall2",
     "EpsilonGreedy",
     "Faury",
     "FileFormatError",
+    "HFUCRLVTRPlus",
     "LikelihoodUCRL",
     "LinTS",
     "LinearMixtureModel",
+    "PosteriorMixture",
+    "UCRLVTRPlus",
     "VARLin",
     "WeightedOFUL",
     "WeightedOFULPlus",

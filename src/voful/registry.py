@@ -20,8 +20,13 @@ from voful.bandits.ucb_v import UCBV
 from voful.bandits.voful import VOFUL, VOFUL2
 from voful.bandits.weighted_oful import WeightedOFUL
 from voful.bandits.weighted_oful_plus import WeightedOFULPlus
+from voful.mdp.bet_vtr import BetVTR
+from voful.mdp.hf_ucrl_vtr import HFUCRLVTRPlus
 from voful.mdp.likelihood_ucrl import LikelihoodUCRL
 from voful.mdp.model import LinearMixtureModel
+from voful.mdp.posterior_mixture import PosteriorMixture
+from voful.mdp.ucrl_vtr import UCRLVTR
+from voful.mdp.ucrl_vtr_plus import UCRLVTRPlus
 from voful.mdp.varlin import VARLin
 from voful.persistence import FileFormatError, Persistent
 from voful.typing import Path
@@ -264,6 +269,64 @@ _ENTRIES = (
         paper="this library; likelihood-ratio set",
         guarantee="coverage proved; measured: free of the horizon",
         cost="n_rows S A d + maximum likelihood",
+    ),
+    Entry(
+        id="bet-vtr",
+        cls=BetVTR,
+        kind="episodic",
+        paper="this library; betting ellipsoid on values",
+        guarantee="coverage proved; measured: free of the horizon",
+        cost="n_rows S A d^2 + bets",
+    ),
+    Entry(
+        id="hf-ucrl-vtr-plus",
+        cls=HFUCRLVTRPlus,
+        kind="episodic",
+        paper="Zhou, Gu 2022; tight constants",
+        guarantee="d sqrt(K) + d^2",
+        cost="n_rows S A d^2; H d^2 log(H K) an episode",
+    ),
+    Entry(
+        id="hf-ucrl-vtr-plus-paper",
+        cls=HFUCRLVTRPlus,
+        kind="episodic",
+        paper="Zhou, Gu 2022; printed constants",
+        guarantee="d sqrt(K) + d^2",
+        cost="n_rows S A d^2; H d^2 log(H K) an episode",
+        params={"constants": "paper"},
+    ),
+    Entry(
+        id="posterior-mixture",
+        cls=PosteriorMixture,
+        kind="episodic",
+        paper="posterior sampling, uniform prior",
+        guarantee="none without a prior; no set",
+        cost="n_rows S A d + chain",
+    ),
+    Entry(
+        id="ucrl-vtr",
+        cls=UCRLVTR,
+        kind="episodic",
+        paper="Ayoub, Jia, Szepesvari, Wang, Yang 2020",
+        guarantee="d H sqrt(K)",
+        cost="n_rows S A d^2; H d^2 an episode",
+    ),
+    Entry(
+        id="ucrl-vtr-plus",
+        cls=UCRLVTRPlus,
+        kind="episodic",
+        paper="Zhou, Gu, Szepesvari 2021; tight constants",
+        guarantee="sqrt(d^2 H + d H^2) sqrt(K) + d^2 H^2 + d^3 H",
+        cost="n_rows S A d^2; H d^2 an episode",
+    ),
+    Entry(
+        id="ucrl-vtr-plus-paper",
+        cls=UCRLVTRPlus,
+        kind="episodic",
+        paper="Zhou, Gu, Szepesvari 2021; printed constants",
+        guarantee="sqrt(d^2 H + d H^2) sqrt(K) + d^2 H^2 + d^3 H",
+        cost="n_rows S A d^2; H d^2 an episode",
+        params={"constants": "paper"},
     ),
 )
 

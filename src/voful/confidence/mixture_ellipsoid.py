@@ -140,6 +140,15 @@ class MixtureEllipsoid(ParameterSet):
         """How many transitions were learnt."""
         return self._regressions.n_observations(self._m)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the ellipsoid misses sum theta = 1, where that is known and asked for."""
+        if not (self.cut and self.domain.simplex):
+            return False
+        whitener, center = self._regressions.whiteners[self._m], self._regressions.centers[self._m]
+        squared = whiten(whitener, np.ones(self.dim), np.empty(self.dim))
+        return bool((1.0 - center.sum()) ** 2 > self.radius**2 * squared * (1.0 + TOLERANCE))
+
     def _contains(self, theta: FloatArray) -> bool:
         difference = theta - self._regressions.centers[self._m]
         distance = quadratic_form(self._regressions.precisions[self._m], difference)

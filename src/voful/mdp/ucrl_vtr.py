@@ -56,8 +56,8 @@ class UCRLVTR(ValueTargetedAgent):
         |theta* - theta_hat|_M <= 1 + 1/2 sqrt(ln det M + 2 ln(1/failure_prob)):
 
     y lies in [0, 1], so its noise is 1/2-sub-Gaussian (Hoeffding), and |theta*|_2 <= 1. The plan is
-    Q_h = r + <x, theta_hat> + beta |x|_{M^-1}, clipped to [0, 1]. Regret O~(d H sqrt(K)) for rewards
-    that sum up to at most 1: nothing in it sees that values hardly vary over a step.
+    Q_h = r + <x, theta_hat> + beta |x|_{M^-1}, clipped to [0, 1]. Regret O~(d H sqrt(K)) where
+    rewards sum up to at most 1: nothing in it sees that values hardly vary over a step.
 
     Differs from the papers: one M for all steps, since transitions do not depend on the step, and
     the radius of its largest noise, as their experiments have it, for values in [0, 1] instead of

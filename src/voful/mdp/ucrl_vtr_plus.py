@@ -167,7 +167,9 @@ class UCRLVTRPlus(ValueTargetedAgent):
         )
         self._least_variance = 1.0 / self.dim
         tight = self.constants == "tight"
-        self._radius, self._check, self._tilde = self._tight() if tight else self._printed()
+        self._radius, self._radius_check, self._radius_tilde = (
+            self._tight() if tight else self._printed()
+        )
 
     def _tight(self) -> tuple[Radius, Radius, Radius]:
         d, delta = self.dim, 0.5 * self.failure_prob
@@ -211,7 +213,7 @@ class UCRLVTRPlus(ValueTargetedAgent):
             lengths,
             *self._regressions.matrices(),
             self._regressions.log_det_ridge,
-            np.array([self._check, self._tilde]),
+            np.array([self._radius_check, self._radius_tilde]),
             self.width_scale,
             self._least_variance,
         )
