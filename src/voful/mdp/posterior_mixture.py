@@ -9,7 +9,7 @@ import numpy as np
 
 from voful import validation
 from voful.compiled import kernel
-from voful.confidence.algebra import whitener_from
+from voful.confidence.algebra import unwhiten, whitener_from
 from voful.mdp.base import Agent
 from voful.mdp.counting import count_transitions
 from voful.mdp.model import LinearMixtureModel
@@ -61,11 +61,9 @@ def hit_and_run(
     height = log_likelihood(p, counts, theta)
     direction, point = np.empty(d), np.empty(d)
     for step in range(steps):
+        unwhiten(whitener, normals[step], direction)
         total = 0.0
         for i in range(d):
-            direction[i] = 0.0
-            for j in range(d):
-                direction[i] += whitener[j, i] * normals[step, j]
             total += direction[i]
         low, high = -math.inf, math.inf  # where theta + t direction leaves the simplex
         for i in range(d):
