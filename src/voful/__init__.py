@@ -17,10 +17,15 @@ from voful.bandits.voful import VOFUL, VOFUL2
 from voful.bandits.weighted_oful import WeightedOFUL
 from voful.bandits.weighted_oful_plus import WeightedOFULPlus
 from voful.experiments.store import results
+from voful.mdp.bet_vtr import BetVTR
+from voful.mdp.hf_ucrl_vtr import HFUCRLVTRPlus
 from voful.mdp.likelihood_ucrl import LikelihoodUCRL
 from voful.mdp.model import LinearMixtureModel
 from voful.mdp.mvp import MVP
+from voful.mdp.posterior_mixture import PosteriorMixture
 from voful.mdp.ucbvi import UCBVI
+from voful.mdp.ucrl_vtr import UCRLVTR
+from voful.mdp.ucrl_vtr_plus import UCRLVTRPlus
 from voful.mdp.varlin import VARLin
 from voful.persistence import FileFormatError
 from voful.registry import create, load
@@ -35,18 +40,23 @@ __all__ = [
     "SAVE",
     "UCBV",
     "UCBVI",
+    "UCRLVTR",
     "VOFUL",
     "VOFUL2",
     "BetOFUL",
+    "BetVTR",
     "ConfidenceBall2",
     "EpsilonGreedy",
     "Faury",
     "FileFormatError",
+    "HFUCRLVTRPlus",
     "LikelihoodUCRL",
     "LinTS",
     "LinUCB",
     "LinearMixtureModel",
+    "PosteriorMixture",
     "SupLinUCB",
+    "UCRLVTRPlus",
     "VARLin",
     "WeightedOFUL",
     "WeightedOFULPlus",

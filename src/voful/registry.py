@@ -25,10 +25,15 @@ from voful.bandits.ucb_v import UCBV
 from voful.bandits.voful import VOFUL, VOFUL2
 from voful.bandits.weighted_oful import WeightedOFUL
 from voful.bandits.weighted_oful_plus import WeightedOFULPlus
+from voful.mdp.bet_vtr import BetVTR
+from voful.mdp.hf_ucrl_vtr import HFUCRLVTRPlus
 from voful.mdp.likelihood_ucrl import LikelihoodUCRL
 from voful.mdp.model import LinearMixtureModel
 from voful.mdp.mvp import MVP
+from voful.mdp.posterior_mixture import PosteriorMixture
 from voful.mdp.ucbvi import UCBVI
+from voful.mdp.ucrl_vtr import UCRLVTR
+from voful.mdp.ucrl_vtr_plus import UCRLVTRPlus
 from voful.mdp.varlin import VARLin
 from voful.persistence import FileFormatError, Persistent
 from voful.typing import Path
@@ -291,6 +296,115 @@ _ENTRIES = (
         params={"constants": "paper"},
     ),
     Entry(
+        id="bet-vtr",
+        cls=BetVTR,
+        kind="episodic",
+        paper="this library; betting ellipsoid on values",
+        guarantee="coverage proved; measured: free of the horizon",
+        cost="n_rows S A d^2 + bets",
+    ),
+    Entry(
+        id="hf-ucrl-vtr-plus",
+        cls=HFUCRLVTRPlus,
+        kind="episodic",
+        paper="Zhou, Gu 2022; tight constants",
+        guarantee="d sqrt(K) + d^2",
+        cost="n_rows S A d^2; H d^2 log(H K) an episode",
+    ),
+    Entry(
+        id="hf-ucrl-vtr-plus-paper",
+        cls=HFUCRLVTRPlus,
+        kind="episodic",
+        paper="Zhou, Gu 2022; printed constants",
+        guarantee="d sqrt(K) + d^2",
+        cost="n_rows S A d^2; H d^2 log(H K) an episode",
+        params={"constants": "paper"},
+    ),
+    Entry(
+        id="likelihood-ucrl",
+        cls=LikelihoodUCRL,
+        kind="episodic",
+        paper="this library; likelihood-ratio set",
+        guarantee="coverage proved; measured: free of the horizon",
+        cost="n_rows S A d + maximum likelihood",
+    ),
+    Entry(
+        id="mvp",
+        cls=MVP,
+        kind="episodic",
+        paper="Zhang, Ji, Du 2021; tight constants; tabular",
+        guarantee="optimism proved; measured: hardly grows with the horizon",
+        cost="n_rows S A B",
+    ),
+    Entry(
+        id="mvp-paper",
+        cls=MVP,
+        kind="episodic",
+        paper="Zhang, Ji, Du 2021; printed constants; tabular",
+        guarantee="sqrt(S A K) + S^2 A",
+        cost="n_rows S A B",
+        params={"constants": "paper"},
+    ),
+    Entry(
+        id="mvp-sharp",
+        cls=MVP,
+        kind="episodic",
+        paper="Zhang, Ji, Du 2021; least constants that Bernstein allows; tabular",
+        guarantee="optimism proved; measured: hardly grows with the horizon",
+        cost="n_rows S A B",
+        params={"constants": "sharp"},
+    ),
+    Entry(
+        id="posterior-mixture",
+        cls=PosteriorMixture,
+        kind="episodic",
+        paper="posterior sampling, uniform prior",
+        guarantee="none without a prior; no set",
+        cost="n_rows S A d + chain",
+    ),
+    Entry(
+        id="ucbvi-bf",
+        cls=UCBVI,
+        kind="episodic",
+        paper="Azar, Osband, Munos 2017; Bernstein-Freedman bonus; tabular",
+        guarantee="sqrt(S A K) + sqrt(H K) + H S^2 A",
+        cost="H S A B",
+    ),
+    Entry(
+        id="ucbvi-ch",
+        cls=UCBVI,
+        kind="episodic",
+        paper="Azar, Osband, Munos 2017; Chernoff-Hoeffding bonus; tabular",
+        guarantee="sqrt(H S A K) + H S^2 A",
+        cost="H S A B",
+        params={"bonus": "hoeffding"},
+    ),
+    Entry(
+        id="ucrl-vtr",
+        cls=UCRLVTR,
+        kind="episodic",
+        paper="Ayoub, Jia, Szepesvari, Wang, Yang 2020",
+        guarantee="d H sqrt(K)",
+        cost="n_rows S A d^2; H d^2 an episode",
+    ),
+    Entry(
+        id="ucrl-vtr-plus",
+        cls=UCRLVTRPlus,
+        kind="episodic",
+        paper="Zhou, Gu, Szepesvari 2021; tight constants",
+        guarantee="sqrt(d^2 H + d H^2) sqrt(K) + d^2 H^2 + d^3 H",
+        cost="n_rows S A d^2; H d^2 an episode",
+    ),
+    Entry(
+        id="ucrl-vtr-plus-paper",
+        cls=UCRLVTRPlus,
+        kind="episodic",
+        paper="Zhou, Gu, Szepesvari 2021; printed constants",
+        guarantee="sqrt(d^2 H + d H^2) sqrt(K) + d^2 H^2 + d^3 H",
+        cost="n_rows S A d^2; H d^2 an episode",
+        params={"constants": "paper"},
+    ),
+    Entry(
         id="varlin",
         cls=VARLin,
         kind="episodic",
@@ -315,57 +429,6 @@ _ENTRIES = (
         guarantee="d^4.5 sqrt(K) + d^9",
         cost="n_rows S A d + tests of log(H K) moments",
         params={"constants": "paper"},
-    ),
-    Entry(
-        id="likelihood-ucrl",
-        cls=LikelihoodUCRL,
-        kind="episodic",
-        paper="this library; likelihood-ratio set",
-        guarantee="coverage proved; measured: free of the horizon",
-        cost="n_rows S A d + maximum likelihood",
-    ),
-    Entry(
-        id="mvp",
-        cls=MVP,
-        kind="episodic",
-        paper="Zhang, Ji, Du 2021; tight constants; tabular",
-        guarantee="optimism proved; measured: hardly grows with the horizon",
-        cost="n_rows S A B",
-    ),
-    Entry(
-        id="mvp-sharp",
-        cls=MVP,
-        kind="episodic",
-        paper="Zhang, Ji, Du 2021; least constants that Bernstein allows; tabular",
-        guarantee="optimism proved; measured: hardly grows with the horizon",
-        cost="n_rows S A B",
-        params={"constants": "sharp"},
-    ),
-    Entry(
-        id="mvp-paper",
-        cls=MVP,
-        kind="episodic",
-        paper="Zhang, Ji, Du 2021; printed constants; tabular",
-        guarantee="sqrt(S A K) + S^2 A",
-        cost="n_rows S A B",
-        params={"constants": "paper"},
-    ),
-    Entry(
-        id="ucbvi-bf",
-        cls=UCBVI,
-        kind="episodic",
-        paper="Azar, Osband, Munos 2017; Bernstein-Freedman bonus; tabular",
-        guarantee="sqrt(S A K) + sqrt(H K) + H S^2 A",
-        cost="H S A B",
-    ),
-    Entry(
-        id="ucbvi-ch",
-        cls=UCBVI,
-        kind="episodic",
-        paper="Azar, Osband, Munos 2017; Chernoff-Hoeffding bonus; tabular",
-        guarantee="sqrt(H S A K) + H S^2 A",
-        cost="H S A B",
-        params={"bonus": "hoeffding"},
     ),
 )
 

@@ -12,6 +12,15 @@ from voful import registry
 from voful.envs import LinearMixtureMDP
 from voful.envs.mixture_families import mixture_family
 
+IDS = [
+    "varlin",
+    "varlin-mgf",
+    "likelihood-ucrl",
+    "ucrl-vtr",
+    "ucrl-vtr-plus",
+    "hf-ucrl-vtr-plus",
+    "bet-vtr",
+]
 DELTA, RUNS = 0.05, 200
 BATCHES = (1, 1, 2, 4, 8, 16, 32, 64)
 FAMILIES = {"ctgoal": 16, "ctqueue": 12, "ctrandom": 16, "mortal": 40}
@@ -38,14 +47,14 @@ def left_the_set(id: str, family: str, run: int, **params: Any) -> bool:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("id", ["varlin", "varlin-mgf", "likelihood-ucrl"])
+@pytest.mark.parametrize("id", IDS)
 def test_coverage(id: str, family: str) -> None:
     runs = count(RUNS)
     exits = sum(left_the_set(id, family, run) for run in range(runs))
     assert_exit_rate(exits, runs, DELTA)
 
 
-@pytest.mark.parametrize("id", ["varlin", "varlin-mgf", "likelihood-ucrl"])
+@pytest.mark.parametrize("id", IDS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # sets this narrow run empty
 def test_the_test_can_fail(id: str) -> None:
     exits = sum(left_the_set(id, "ctgoal", run, width_scale=0.02) for run in range(20))

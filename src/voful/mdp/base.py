@@ -46,6 +46,8 @@ class Agent(persistence.Persistent, ABC):
     _arguments: ClassVar[Mapping[str, type[persistence.Persistent]]] = {"model": LinearMixtureModel}
     _arrays: ClassVar[tuple[str, ...]] = ("_tally",)
     _parts: ClassVar[tuple[str, ...]] = ("_plan",)
+    optimistic: ClassVar[bool] = True
+    """Whether a plan's value is an upper bound of the optimal one while theta* is in the set."""
 
     def __init__(
         self, model: LinearMixtureModel, *, n_episodes: int, failure_prob: float, seed: Seed

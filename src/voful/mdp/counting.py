@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from voful.compiled import kernel
+from voful.confidence.base import ParameterSet
 from voful.confidence.mixture import MixtureSet
 from voful.mdp.base import Agent
 from voful.mdp.planning import OptimisticPlan, optimistic_plan, optimistic_plan_over_vertices
@@ -55,18 +56,21 @@ class CountingAgent(Agent):
 
     @property
     @abstractmethod
-    def confidence_set(self) -> MixtureSet:
+    def confidence_set(self) -> ParameterSet:
         """Live view of the set; it learns when the episodes of a plan are over."""
 
     def _make_plan(self) -> OptimisticPlan:
         self._close()
-        vertices = self.confidence_set.vertices
-        if vertices is None:
-            plan = optimistic_plan(self.model, self.confidence_set.support)
-        else:
-            plan = optimistic_plan_over_vertices(self.model, vertices)
+        plan = self._plan_now()
         self._open(plan)
         return plan
+
+    def _plan_now(self) -> OptimisticPlan:
+        Theta = self.confidence_set
+        vertices = Theta.vertices if isinstance(Theta, MixtureSet) else None
+        if vertices is None:
+            return optimistic_plan(self.model, Theta.support)
+        return optimistic_plan_over_vertices(self.model, vertices)
 
     def _learn(self, states: IntArray, actions: IntArray, lengths: IntArray) -> None:
         learnt, planned = self._tally

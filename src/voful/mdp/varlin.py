@@ -126,7 +126,7 @@ class VARLin(CountingAgent):
         row = np.arange(len(plan.values)) if literal else time_blocks(plan.values)
         rows, block = np.unique(row, return_inverse=True)
         self._empty_counts(block.astype(np.int64))
-        self._targets = plan.values[rows] if literal else _to_unit_span(plan.values[rows])
+        self._targets = plan.values[rows] if literal else to_unit_span(plan.values[rows])
 
     def _construct_set(self) -> None:
         """Algorithm 2, lines 12-16, for all transitions that were counted."""
@@ -149,7 +149,7 @@ class VARLin(CountingAgent):
         return X
 
 
-def _to_unit_span(V: FloatArray) -> FloatArray:
+def to_unit_span(V: FloatArray) -> FloatArray:
     """(V - min V) / span(V) for each row; 0 where it is flat."""
     low = V.min(axis=1, keepdims=True)
     span = V.max(axis=1, keepdims=True) - low
