@@ -48,11 +48,16 @@ def bound_in_ball(
         for _ in range(SWEEPS):
             for i in range(n):
                 turn(P.A[rows[i]], P.h[rows[i]], r, lam, i)
-        length = math.sqrt(np.dot(r, r))
-        total = length
+        r[:] = x  # anew: rounding must not pile up in a bound
+        total, weight = 0.0, 0.0
         for i in range(n):
             total += lam[i] * P.h[rows[i]]
-        if total < -norm * (1.0 + 1e-9):  # below -|x|: no theta of the ball is left
+            weight += lam[i]
+            for k in range(d):
+                r[k] -= lam[i] * P.A[rows[i], k]
+        length = math.sqrt(np.dot(r, r))
+        total += length
+        if total < -norm * (1.0 + 1e-9) - 1e-13 * weight:  # no theta of the ball is left
             return -np.inf
         gain = best - total
         best = min(best, total)

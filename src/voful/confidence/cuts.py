@@ -217,13 +217,11 @@ def shrink(
     w, steps, x = np.empty(d), np.empty(d), np.empty(d)
     for i in range(n):
         length = math.sqrt(np.dot(T.b[i], T.b[i]))
-        if length == 0.0:
+        if length <= T.beta0[i]:  # |S| <= |a| + |b| hardly clears the threshold: not worth an LP
             continue
         for side in (1.0, -1.0):
             for k in range(d):
                 x[k] = side * T.b[i, k] / length
-            if excess(T, i, x)[0] <= 0.0:  # not even the ball's outermost point: not worth an LP
-                continue
             at_c = np.dot(x, c)
             start_at_corner(x, B)
             last = np.inf
@@ -310,10 +308,11 @@ def leader(
     top = -np.inf
     for i in np.argsort(-predicted):
         if everything or allowed[i]:
+            # below the floor it is neither the leader nor its equal
+            floor = (top + resolution * predicted[i]) / (1.0 + resolution) - 1e-6
             if d <= LARGEST_CONES:
-                upper[i] = bound(P, X[i], B, clock)
-            else:  # nothing is cut: an arm that is neither the leader nor its equal is no matter
-                floor = (top + resolution * predicted[i]) / (1.0 + resolution) - 1e-6
+                upper[i] = bound(P, X[i], B, clock, floor)
+            else:
                 upper[i] = bound_in_ball(P, X[i], B, clock, predicted[i], floor)
             if upper[i] == -np.inf:
                 return -1, budget, NOTHING_LEFT
@@ -351,7 +350,7 @@ def leader(
             return -1, budget, NOTHING_LEFT
         if status == ILL_CONDITIONED:
             worst_status = ILL_CONDITIONED
-        budget -= max(cuts, 1)
+        budget -= cuts
         upper[arm] = min(upper[arm], now)
         tight[arm] = status != BELOW_FLOOR
     return choice, budget, worst_status

@@ -165,10 +165,10 @@ class MixtureEllipsoid(ParameterSet):
         else:
             means, widths = means_and_widths(X, center, whitener, self.radius)
             lower, upper = means - widths, means + widths
-        return (
-            np.maximum(lower, -self.domain.support(-X)),
-            np.minimum(upper, self.domain.support(X)),
-        )
+        lower = np.maximum(lower, -self.domain.support(-X))
+        upper = np.minimum(upper, self.domain.support(X))
+        middle, crossed = 0.5 * (lower + upper), lower > upper  # by rounding, at a single point
+        return np.where(crossed, middle, lower), np.where(crossed, middle, upper)
 
     def _support(self, X: FloatArray) -> FloatArray:
         return self._interval(X)[1]

@@ -15,9 +15,10 @@ from voful.persistence import Stateful
 from voful.typing import BoolArray, FloatArray
 
 MAX_CUTS = 60  # per question
-BUDGET = 120  # cuts that choosing arms may spend on one version of the tests
+BUDGET = 30  # cuts that choosing arms may spend on one version of the tests
 TOLERANCE = 0.02  # relative gap at which a question is answered
-RESOLUTION = 0.1  # arms count as equal up to this fraction of (bound - prediction)
+RESOLUTION = 0.1  # arms count as equal up to this multiple of (bound - prediction)
+COARSE_RESOLUTION = 12.0  # the same above LARGEST_CONES, where bounds are coarse
 SHRINK_ROUNDS, SHRINK_GAIN = 2, 0.01
 
 # Where `tally` keeps its numbers.
@@ -94,7 +95,7 @@ class OuterPolytope(Stateful):
             self._reference,
             MAX_CUTS,
             TOLERANCE,
-            RESOLUTION,
+            RESOLUTION if len(self._reference) <= LARGEST_CONES else COARSE_RESOLUTION,
             int(self._tally[CUTS_LEFT]),
         )
         self._settled = (*asked, choice) if cuts_left == self._tally[CUTS_LEFT] else None

@@ -169,8 +169,11 @@ def most_violated(P: Polytope, point: FloatArray) -> int:
 
 
 @kernel
-def optimise(P: Polytope, x: FloatArray, B: Basis) -> int:
-    """Dual simplex from a dual feasible basis: OPTIMAL, EMPTY or STOPPED (still a bound)."""
+def optimise(P: Polytope, x: FloatArray, B: Basis, floor: float = -np.inf) -> int:
+    """Dual simplex from a dual feasible basis: OPTIMAL, EMPTY or STOPPED (still a bound).
+
+    The bound falls from pivot to pivot; below `floor` it is of no interest how far.
+    """
     d = x.shape[0]
     lam, alpha = np.empty(d), np.empty(d)
     for iteration in range(60 + 12 * d):
@@ -184,6 +187,8 @@ def optimise(P: Polytope, x: FloatArray, B: Basis) -> int:
                 multiplier += x[i] * B.inverse[i, k]
             B.vertex[k] = position
             lam[k] = max(multiplier, 0.0)
+        if np.dot(x, B.vertex) < floor:
+            return STOPPED
         entering = most_violated(P, B.vertex)
         if entering < 0:
             return OPTIMAL
@@ -238,15 +243,18 @@ def mark_used(P: Polytope, B: Basis, clock: float) -> None:
 
 
 @kernel
-def bound(P: Polytope, x: FloatArray, B: Basis, clock: float) -> float:
-    """Upper bound of max x.theta over the rows as they are; -inf if there is nothing in them."""
+def bound(P: Polytope, x: FloatArray, B: Basis, clock: float, floor: float = -np.inf) -> float:
+    """Upper bound of max x.theta over the rows as they are; -inf if there is nothing in them.
+
+    Below `floor` it is no closer than needed.
+    """
     norm = math.sqrt(np.dot(x, x))
     if norm == 0.0:
         return 0.0
     if most_violated(P, x / norm) < 0:  # the ball's own maximiser is inside
         return norm
     start_at_corner(x, B)
-    if optimise(P, x, B) == EMPTY:
+    if optimise(P, x, B, floor) == EMPTY:
         return -np.inf
     mark_used(P, B, clock)
     return min(norm, dual_bound(P, x, B))
