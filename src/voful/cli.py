@@ -224,7 +224,9 @@ def report(directory: Results) -> None:
         if "problem_horizon" in results.columns:
             families = {problem["name"]: problem["family"] for problem in manifest.problems}
             by_family = with_families(results, families)
-            caption = f"{manifest.name}: mean over problems and seeds ± two standard errors"
+            caption = (
+                f"{manifest.name}: mean over problems and seeds ± two standard errors of the seeds"
+            )
             figure = regret_against_horizon(by_family, title=caption)
             paths += write(figure, directory / "horizon")
     for path in paths:

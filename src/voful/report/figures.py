@@ -141,10 +141,13 @@ def regret_against_horizon(
         panel.set_xscale("log", base=2)
         panel.set_yscale("log")
         of_family = table.filter(pl.col("family") == family)
-        for (policy,), line in of_family.group_by("policy", maintain_order=True):
-            _draw_horizons(panel, str(policy), line, floor)
+        lines = of_family.partition_by("policy", maintain_order=True)
+        for place, line in enumerate(lines):
+            aside = 1.03 ** (2 * place - len(lines) + 1)  # so that bars do not hide each other
+            _draw_horizons(panel, line, floor, aside)
         horizons = of_family["horizon"].unique().sort().to_list()
         panel.set_xticks(horizons, [str(horizon) for horizon in horizons])
+        panel.yaxis.set_major_formatter("{x:g}")
         panel.minorticks_off()
         panel.set_xlabel("horizon H")
         panel.set_title(family, loc="left", fontsize=11)
@@ -153,7 +156,9 @@ def regret_against_horizon(
     panels[0].set_ylim(*_limits(table, floor))  # once all panels are drawn, as above
     for panel, family in zip(panels, families, strict=True):
         _label_horizons(panel, table.filter(pl.col("family") == family), floor)
-    panels[0].set_ylabel(f"regret after the last {step_of(results)}")
+    clipped = bool((table["regret"] < floor).any())
+    open_means = f" (open: below {floor:g})" if clipped else ""
+    panels[0].set_ylabel(f"regret after the last {step_of(results)}{open_means}")
     if title is not None:
         _caption(figure, title)
     return figure
@@ -200,22 +205,23 @@ def regret_grid(
     return figure
 
 
-def _draw_horizons(panel: Axes, policy: str, line: pl.DataFrame, floor: float) -> None:
-    style = style_of(policy)
+def _draw_horizons(panel: Axes, line: pl.DataFrame, floor: float, aside: float) -> None:
+    style = style_of(str(line["policy"][0]))
+    places = aside * line["horizon"]
     mean, error = line["regret"], 2.0 * line["regret_error"]
     shown, low = mean.clip(floor), (mean - error).clip(floor)
     high = (mean + error).clip(floor)
     panel.errorbar(
-        line["horizon"],
+        places,
         shown,
         [shown - low, high - shown],
         linewidth=1.8,
         elinewidth=1.1,
         **style,
     )
-    for horizon, height, clipped in zip(line["horizon"], shown, mean < floor, strict=True):
+    for place, height, clipped in zip(places, shown, mean < floor, strict=True):
         panel.plot(
-            horizon,
+            place,
             height,
             "o",
             color=style["color"],

@@ -65,15 +65,18 @@ def with_families(results: pl.DataFrame, families: Mapping[str, str]) -> pl.Data
 def regret_by_horizon(results: pl.DataFrame) -> pl.DataFrame:
     """Final regret against the horizon, a row per family, policy and horizon.
 
-    All other parameters of the problems are pooled: the mean and its standard error are over all
-    runs of a family, policy and horizon. Needs a grid of horizons; without ``problem_family`` all
-    problems count as one family, named "".
+    Needs a grid of horizons; without ``problem_family`` all problems count as one family, named
+    "". Other parameters of the problems, such as theta*, are pooled: the mean is over n problems
+    of a family and horizon, which are declared and not drawn, so that its error is that of the
+    seeds alone, sqrt(sum of the squared errors of the problems' means) / n; a problem with one
+    seed adds nothing to it.
 
     Columns: family, policy, horizon, runs, regret (mean), regret_error.
     """
     if "problem_horizon" not in results.columns:
         raise validation.fail("results", results.columns, "a column problem_horizon (a grid)")
     known = "problem_family" in results.columns
+    groups = ["family", "policy", "horizon"]
     return (
         _last(results)
         .with_columns(
@@ -81,13 +84,19 @@ def regret_by_horizon(results: pl.DataFrame) -> pl.DataFrame:
             horizon=pl.col("problem_horizon").cast(pl.Int64),
         )
         .filter(pl.col("horizon").is_not_null())
-        .group_by("family", "policy", "horizon", maintain_order=True)
+        .group_by(*groups, "problem", maintain_order=True)
         .agg(
             runs=pl.len(),
             regret=pl.col("regret").mean(),
-            regret_error=pl.col("regret").std().fill_null(0.0) / pl.len().sqrt(),
+            squared_error=pl.col("regret").var().fill_null(0.0) / pl.len(),
         )
-        .sort("family", "policy", "horizon")
+        .group_by(groups, maintain_order=True)
+        .agg(
+            runs=pl.col("runs").sum(),
+            regret=pl.col("regret").mean(),
+            regret_error=pl.col("squared_error").sum().sqrt() / pl.len(),
+        )
+        .sort(groups)
     )
 
 

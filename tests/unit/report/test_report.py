@@ -163,8 +163,14 @@ def test_regret_by_horizon_pools_all_else(horizons: pl.DataFrame) -> None:
     row = table.filter(policy="varlin", family="goal", horizon=16).row(0, named=True)
     assert row["runs"] == 4
     assert row["regret"] == pytest.approx(10 * (8 + 1.5))
-    assert row["regret_error"] == pytest.approx(statistics.stdev([80, 90, 100, 110]) / 2)
+    error_of_a_problem = statistics.stdev([80, 90]) / 2**0.5
+    assert row["regret_error"] == pytest.approx(error_of_a_problem / 2**0.5)
     assert regret_by_horizon(horizons)["family"].unique().to_list() == [""]
+
+
+def test_one_seed_has_no_error_over_horizons(horizons: pl.DataFrame) -> None:
+    table = regret_by_horizon(horizons.filter(pl.col("replicate") == 0))
+    assert table["regret_error"].to_list() == [0.0] * len(table)
 
 
 def test_regret_by_horizon_needs_a_grid_of_horizons(results: pl.DataFrame) -> None:
@@ -193,6 +199,7 @@ def test_zero_regret_stands_on_the_floor(horizons: pl.DataFrame) -> None:
     markers = [line for line in panel.lines if line.get_marker() == "o"]
     on_floor = [line for line in markers if line.get_markerfacecolor() == "white"]
     assert len(on_floor) == 2
+    assert f"open: below {HORIZON_FLOOR}" in panel.get_ylabel()
     assert all(np.all(line.get_ydata() == HORIZON_FLOOR) for line in on_floor)
     with pytest.raises(ValueError, match="floor"):
         regret_against_horizon(none, floor=0.0)
