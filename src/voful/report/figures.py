@@ -132,6 +132,7 @@ def regret_against_horizon(
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.ticker import LogLocator
 
     floor = validation.positive_float("floor", floor)
     table = regret_by_horizon(results)
@@ -149,6 +150,7 @@ def regret_against_horizon(
             _draw_horizons(panel, line, floor, aside)
         horizons = of_family["horizon"].unique().sort().to_list()
         panel.set_xticks(horizons, [str(horizon) for horizon in horizons])
+        panel.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         panel.yaxis.set_major_formatter("{x:g}")
         panel.minorticks_off()
         panel.set_xlabel("horizon H")
