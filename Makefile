@@ -37,10 +37,16 @@ figures: $(VENV)/.base $(VENV)/.kernels
 	$(BIN)/voful report out/variance
 	$(BIN)/voful run studies/jun_kim.toml
 	$(BIN)/voful report out/jun_kim
+	$(BIN)/voful run studies/horizon_free.toml
+	$(BIN)/voful report out/horizon_free
+	$(BIN)/voful run studies/mixture_episodes.toml
+	$(BIN)/voful report out/mixture_episodes
 	cp out/jun_kim/regret.svg docs/figures/jun_kim.svg
 	cp out/demo/regret.svg docs/figures/demo.svg
 	cp out/appendix_b/regret.svg docs/figures/appendix_b.svg
 	cp out/variance/variance.svg docs/figures/variance.svg
+	cp out/horizon_free/horizon.svg docs/figures/horizon.svg
+	cp out/mixture_episodes/regret.svg docs/figures/mixture_episodes.svg
 
 wheel: $(VENV)/.dev
 	rm -rf dist

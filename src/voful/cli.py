@@ -203,7 +203,13 @@ def export(
 def report(directory: Results) -> None:
     """Draw the figures of a study into its directory."""
     from voful.experiments.store import Store
-    from voful.report.figures import regret_against_variance, regret_over_rounds, write
+    from voful.report.figures import (
+        regret_against_horizon,
+        regret_against_variance,
+        regret_over_rounds,
+        write,
+    )
+    from voful.report.summaries import with_families
 
     with _clear_errors(directory):
         store = Store(directory)
@@ -215,6 +221,14 @@ def report(directory: Results) -> None:
         paths = write(regret_over_rounds(results, title=caption), directory / "regret")
         if len(manifest.problems) > 2 and "sum_variance" in results.columns:
             paths += write(regret_against_variance(results, title=caption), directory / "variance")
+        if "problem_horizon" in results.columns:
+            families = {problem["name"]: problem["family"] for problem in manifest.problems}
+            by_family = with_families(results, families)
+            caption = (
+                f"{manifest.name}: mean over problems and seeds ± two standard errors of the seeds"
+            )
+            figure = regret_against_horizon(by_family, title=caption)
+            paths += write(figure, directory / "horizon")
     for path in paths:
         console.print(f"figure: {path}", soft_wrap=True)
 

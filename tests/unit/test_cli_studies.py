@@ -12,7 +12,7 @@ import voful
 from voful.cli import app
 from voful.experiments.run import Contender, Problem
 from voful.experiments.runner import run_study
-from voful.experiments.study import Study
+from voful.experiments.study import Study, read_study
 
 runner = CliRunner()
 
@@ -67,6 +67,22 @@ def test_report(played: Path) -> None:
     assert done.exit_code == 0, done.output
     for name in ("regret.svg", "regret.png", "variance.svg"):
         assert (played / name).exists()
+
+
+def test_report_of_horizons(tmp_path: Path) -> None:
+    study = tmp_path / "h.toml"
+    study.write_text(
+        'name = "h"\nepisodes = 5\nreplicates = 1\n[[policy]]\nid = "likelihood-ucrl"\n'
+        '[[problem]]\nname = "goal"\nfamily = "ctgoal"\nhorizon = { grid = [16, 32] }\n'
+        '[[problem]]\nname = "queue"\nfamily = "ctqueue"\nhorizon = { grid = [16, 32] }\n'
+    )
+    run_study(read_study(study), tmp_path / "out", workers=1)
+    done = runner.invoke(app, ["report", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    drawn = (tmp_path / "out" / "horizon.svg").read_text()
+    assert "ctgoal" in drawn
+    assert "ctqueue" in drawn
+    assert (tmp_path / "out" / "regret.svg").exists()
 
 
 @pytest.mark.parametrize("command", ["show", "report"])

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import math
 import os
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voful import registry
-from voful.report.summaries import regret_by_variance, regret_curves, relative_regret, step_of
+from voful import registry, validation
+from voful.report.summaries import (
+    regret_by_horizon,
+    regret_by_variance,
+    regret_curves,
+    relative_regret,
+    step_of,
+)
 from voful.typing import Path
 
 if TYPE_CHECKING:
@@ -27,16 +34,26 @@ _LINES: tuple[str | tuple[int, tuple[float, ...]], ...] = (
     (0, (6, 2, 1, 2)),
 )
 
+MAX_COLUMNS = 4  # of panels; more problems make more rows
+
 
 def style_of(policy: str) -> dict[str, Any]:
-    """Colour and line of a policy: by its place among those of its kind, alike in every figure."""
+    """Colour and line of a policy: by its place among those of its kind, alike in every figure.
+
+    A name that begins with an id and a blank has the colour of that id.
+    """
     places = {
         entry.id: place
         for kind in registry.KINDS
         for place, entry in enumerate(registry.entries(kind))
     }
-    place = places.get(policy, sum(policy.encode()) % 28)
-    turn, colour = divmod(place, len(_COLOURS))
+    mixed = sum(policy.encode())
+    if policy in places:
+        turn, colour = divmod(places[policy], len(_COLOURS))
+    elif (named := policy.split()[0]) in places:  # a variant: "oful width_scale=0.5"
+        turn, colour = mixed, places[named] % len(_COLOURS)
+    else:
+        turn, colour = divmod(mixed % 28, len(_COLOURS))
     return {"color": _COLOURS[colour], "linestyle": _LINES[(colour + turn) % len(_LINES)]}
 
 
@@ -47,18 +64,24 @@ def regret_over_rounds(results: pl.DataFrame, *, title: str | None = None) -> Fi
 
     curves = regret_curves(results)
     problems = results["problem"].unique().sort().to_list()
-    figure = Figure(figsize=(4.6 * len(problems), 3.6), layout="constrained")
+    columns = min(len(problems), MAX_COLUMNS)
+    rows = math.ceil(len(problems) / columns)
+    figure = Figure(figsize=(4.6 * columns, 3.6 * rows), layout="constrained")
     FigureCanvasAgg(figure)
-    panels = figure.subplots(1, len(problems), squeeze=False, sharey=True)[0]
+    places = figure.subplots(rows, columns, squeeze=False, sharey=True)
+    panels = places.flat[: len(problems)]
+    for unused in places.flat[len(problems) :]:
+        unused.remove()
     for panel, problem in zip(panels, problems, strict=True):
         _draw_curves(panel, curves.filter(pl.col("problem") == problem))
         panel.set_title(problem, loc="left", fontsize=11)
     panels[0].set_ylim(bottom=0)  # once all panels are drawn: it ends the shared autoscaling
     for panel, problem in zip(panels, problems, strict=True):
         _label_ends(panel, curves.filter(pl.col("problem") == problem))
-    panels[0].set_ylabel("cumulative regret")
+    for panel in places[:, 0]:
+        panel.set_ylabel("cumulative regret")
     if title is not None:
-        figure.suptitle(title, fontsize=12, x=0.01, ha="left")
+        _caption(figure, title)
     return figure
 
 
@@ -90,7 +113,58 @@ def regret_against_variance(results: pl.DataFrame, *, title: str | None = None) 
     for (x_end, _, policy), height in zip(ends, heights, strict=True):
         _label(panel, policy, x_end, height)
     if title is not None:
-        figure.suptitle(title, fontsize=12, x=0.01, ha="left")
+        _caption(figure, title)
+    return figure
+
+
+_ASIDE = 1.08  # lines of a panel lie within 8 % of the horizons: bars do not hide each other
+
+HORIZON_FLOOR = 0.1
+"""Where the logarithmic axis of regrets ends: smaller means and ends of bars are drawn there."""
+
+
+def regret_against_horizon(
+    results: pl.DataFrame, *, title: str | None = None, floor: float = HORIZON_FLOOR
+) -> Figure:
+    """Final regret against the horizon on log-log axes ± two standard errors, a panel a family.
+
+    Regrets below `floor`, zero among them, are drawn on it as open markers.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import LogLocator
+
+    floor = validation.positive_float("floor", floor)
+    table = regret_by_horizon(results)
+    families = table["family"].unique(maintain_order=True).to_list()
+    figure = Figure(figsize=(4.9 * len(families), 3.9), layout="constrained")
+    FigureCanvasAgg(figure)
+    panels = figure.subplots(1, len(families), squeeze=False, sharey=True)[0]
+    for panel, family in zip(panels, families, strict=True):
+        panel.set_xscale("log", base=2)
+        panel.set_yscale("log")
+        of_family = table.filter(pl.col("family") == family)
+        lines = of_family.partition_by("policy", maintain_order=True)
+        for place, line in enumerate(lines):
+            aside = _ASIDE ** ((2 * place + 1) / len(lines) - 1)
+            _draw_horizons(panel, line, floor, aside)
+        horizons = of_family["horizon"].unique().sort().to_list()
+        panel.set_xticks(horizons, [str(horizon) for horizon in horizons])
+        panel.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        panel.yaxis.set_major_formatter("{x:g}")
+        panel.minorticks_off()
+        panel.set_xlabel("horizon H")
+        panel.set_title(family, loc="left", fontsize=11)
+        panel.spines[["top", "right"]].set_visible(False)
+        panel.grid(axis="y", linewidth=0.4, alpha=0.5)
+    panels[0].set_ylim(*_limits(table, floor))  # once all panels are drawn, as above
+    for panel, family in zip(panels, families, strict=True):
+        _label_horizons(panel, table.filter(pl.col("family") == family), floor)
+    clipped = bool((table["regret"] < floor).any())
+    open_means = f" (open: below {floor:g})" if clipped else ""
+    panels[0].set_ylabel(f"regret after the last {step_of(results)}{open_means}")
+    if title is not None:
+        _caption(figure, title)
     return figure
 
 
@@ -135,6 +209,52 @@ def regret_grid(
     return figure
 
 
+def _draw_horizons(panel: Axes, line: pl.DataFrame, floor: float, aside: float) -> None:
+    style = style_of(str(line["policy"][0]))
+    places = aside * line["horizon"]
+    mean, error = line["regret"], 2.0 * line["regret_error"]
+    shown, low = mean.clip(floor), (mean - error).clip(floor)
+    high = (mean + error).clip(floor)
+    panel.errorbar(
+        places,
+        shown,
+        [shown - low, high - shown],
+        linewidth=1.8,
+        elinewidth=1.1,
+        **style,
+    )
+    for place, height, clipped in zip(places, shown, mean < floor, strict=True):
+        panel.plot(
+            place,
+            height,
+            "o",
+            color=style["color"],
+            markersize=4.5,
+            markerfacecolor="white" if clipped else style["color"],
+            clip_on=False,
+            zorder=3,
+        )
+
+
+def _limits(table: pl.DataFrame, floor: float) -> tuple[float, float]:
+    """From below the least to above the largest end of a bar, at least one decade."""
+    mean, error = table["regret"], 2.0 * table["regret_error"]
+    bottom = float((mean - error).clip(floor).min())  # type: ignore[arg-type]
+    top = float((mean + error).clip(floor).max())  # type: ignore[arg-type]
+    return 0.8 * bottom, max(1.25 * top, 10.0 * bottom)
+
+
+def _label_horizons(panel: Axes, table: pl.DataFrame, floor: float) -> None:
+    """Name each line at its last horizon; heights are spread in the logarithm."""
+    last = pl.col("horizon")
+    ends = table.filter(last == last.max().over("policy")).sort("regret")
+    bottom, top = panel.get_ylim()
+    logs = [math.log(max(regret, floor)) for regret in ends["regret"]]
+    heights = spread(logs, 0.06 * math.log(top / bottom))
+    for horizon, policy, height in zip(ends["horizon"], ends["policy"], heights, strict=True):
+        _label(panel, str(policy), _ASIDE * horizon, math.exp(height))
+
+
 def _draw_curves(panel: Axes, curves: pl.DataFrame) -> None:
     step = step_of(curves)
     for (policy,), curve in curves.group_by("policy", maintain_order=True):
@@ -162,6 +282,12 @@ def _label_ends(panel: Axes, curves: pl.DataFrame) -> None:
     heights = spread(ends["regret"].to_list(), 0.06 * panel.get_ylim()[1])
     for last, policy, height in zip(ends[step_of(curves)], ends["policy"], heights, strict=True):
         _label(panel, policy, last, height)
+
+
+def _caption(figure: Figure, title: str) -> None:
+    """Above all panels, in as many lines as the width needs."""
+    lines = textwrap.fill(title, int(11 * figure.get_figwidth()))
+    figure.suptitle(lines, fontsize=12, x=0.01, ha="left")
 
 
 def _label(panel: Axes, policy: str, x: float, y: float) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
+
+from voful import validation
 
 
 def step_of(results: pl.DataFrame) -> str:
@@ -49,6 +53,50 @@ def regret_by_variance(results: pl.DataFrame) -> pl.DataFrame:
             regret_error=pl.col("regret").std().fill_null(0.0) / pl.len().sqrt(),
         )
         .sort("policy", "sum_variance")
+    )
+
+
+def with_families(results: pl.DataFrame, families: Mapping[str, str]) -> pl.DataFrame:
+    """The results with each problem's family in the column ``problem_family``."""
+    family = pl.col("problem").cast(pl.String).replace_strict(families, return_dtype=pl.String)
+    return results.with_columns(problem_family=family)
+
+
+def regret_by_horizon(results: pl.DataFrame) -> pl.DataFrame:
+    """Final regret against the horizon, a row per family, policy and horizon.
+
+    Needs a grid of horizons; without ``problem_family`` all problems count as one family, named
+    "". Other parameters of the problems, such as theta*, are pooled: the mean is over n problems
+    of a family and horizon, which are declared and not drawn, so that its error is that of the
+    seeds alone, sqrt(sum of the squared errors of the problems' means) / n; a problem with one
+    seed adds nothing to it.
+
+    Columns: family, policy, horizon, runs, regret (mean), regret_error.
+    """
+    if "problem_horizon" not in results.columns:
+        raise validation.fail("results", results.columns, "a column problem_horizon (a grid)")
+    known = "problem_family" in results.columns
+    groups = ["family", "policy", "horizon"]
+    return (
+        _last(results)
+        .with_columns(
+            family=pl.col("problem_family") if known else pl.lit(""),
+            horizon=pl.col("problem_horizon").cast(pl.Int64),
+        )
+        .filter(pl.col("horizon").is_not_null())
+        .group_by(*groups, "problem", maintain_order=True)
+        .agg(
+            runs=pl.len(),
+            regret=pl.col("regret").mean(),
+            squared_error=pl.col("regret").var().fill_null(0.0) / pl.len(),
+        )
+        .group_by(groups, maintain_order=True)
+        .agg(
+            runs=pl.col("runs").sum(),
+            regret=pl.col("regret").mean(),
+            regret_error=pl.col("squared_error").sum().sqrt() / pl.len(),
+        )
+        .sort(groups)
     )
 
 
