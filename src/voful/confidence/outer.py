@@ -18,7 +18,6 @@ MAX_CUTS = 60  # per question
 BUDGET = 30  # cuts that choosing arms may spend on one version of the tests
 TOLERANCE = 0.02  # relative gap at which a question is answered
 RESOLUTION = 0.1  # arms count as equal up to this multiple of (bound - prediction)
-COARSE_RESOLUTION = 12.0  # the same above LARGEST_CONES, where bounds are coarse
 SHRINK_ROUNDS, SHRINK_GAIN = 2, 0.01
 
 # Where `tally` keeps its numbers.
@@ -65,9 +64,8 @@ class OuterPolytope(Stateful):
         self._flat = np.zeros(0)
         self._reference = np.zeros(dim)
         self._tally = np.zeros(3)
-        self._settled: tuple[bytes, bytes, int] | None = (
-            None  # the last question, if it cut nothing
-        )
+        # The last question and its answer, if it cut nothing.
+        self._settled: tuple[bytes, bytes, int] | None = None
 
     def renew(self, flat: FloatArray, reference: FloatArray, *, keep_cuts: bool) -> None:
         """Be cut by these tests from now on; old cuts stay where elimination is permanent."""
@@ -95,7 +93,7 @@ class OuterPolytope(Stateful):
             self._reference,
             MAX_CUTS,
             TOLERANCE,
-            RESOLUTION if len(self._reference) <= LARGEST_CONES else COARSE_RESOLUTION,
+            RESOLUTION,
             int(self._tally[CUTS_LEFT]),
         )
         self._settled = (*asked, choice) if cuts_left == self._tally[CUTS_LEFT] else None
