@@ -28,6 +28,8 @@ app = typer.Typer(
 )
 console = Console()
 
+MOST_PANELS = 8  # problems of a study that get curves of their own; else one grid shows them all
+
 
 def _print_version(wanted: bool) -> None:
     if wanted:
@@ -206,6 +208,7 @@ def report(directory: Results) -> None:
     from voful.report.figures import (
         regret_against_horizon,
         regret_against_variance,
+        regret_grid,
         regret_over_rounds,
         write,
     )
@@ -218,9 +221,19 @@ def report(directory: Results) -> None:
             raise ValueError(f"{directory}: got no results; expected a study that was played")
         seeds = results["replicate"].n_unique()
         caption = f"{manifest.name}: mean over {seeds} seeds ± two standard errors"
-        paths = write(regret_over_rounds(results, title=caption), directory / "regret")
-        if len(manifest.problems) > 2 and "sum_variance" in results.columns:
-            paths += write(regret_against_variance(results, title=caption), directory / "variance")
+        paths = []
+        if len(manifest.problems) <= MOST_PANELS:
+            paths += write(regret_over_rounds(results, title=caption), directory / "regret")
+            if len(manifest.problems) > 2 and "sum_variance" in results.columns:
+                figure = regret_against_variance(results, title=caption)
+                paths += write(figure, directory / "variance")
+        else:
+            policies = results["policy"].cast(str).unique(maintain_order=True).to_list()
+            reference = "oful" if "oful" in policies else policies[0]
+            caption = f"{manifest.name}: mean regret over {seeds} seeds, relative to {reference}"
+            paths += write(
+                regret_grid(results, reference=reference, title=caption), directory / "grid"
+            )
         if "problem_horizon" in results.columns:
             families = {problem["name"]: problem["family"] for problem in manifest.problems}
             by_family = with_families(results, families)
