@@ -177,7 +177,6 @@ def regret_grid(
     """
     from matplotlib import colormaps
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.colors import TwoSlopeNorm
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
 
@@ -189,14 +188,16 @@ def regret_grid(
     )
     FigureCanvasAgg(figure)
     panel = figure.subplots()
-    norm, colours = TwoSlopeNorm(0.0, -3.0, 3.0), colormaps["PuOr_r"]
+    colours = colormaps["PuOr_r"]
     for row in table.iter_rows(named=True):
         x, y = problems.index(row["problem"]), policies.index(row["policy"])
         ratio = row["ratio"]
-        shade = colours(0.5 + 0.8 * (float(norm(math.log2(ratio) if ratio > 0 else -3.0)) - 0.5))
+        octaves = min(max(math.log2(ratio) if ratio > 0.0 else -3.0, -3.0), 3.0)
+        red, green, blue, _ = shade = colours(0.5 + octaves / 8.0)
+        ink = "#111111" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.5 else "white"
         panel.add_patch(Rectangle((x, y), 1, 1, facecolor=shade, edgecolor="white", linewidth=1.5))
         text = f"{ratio:.2f}" if ratio < 9.95 else f"{ratio:.0f}"
-        panel.text(x + 0.5, y + 0.5, text, ha="center", va="center", fontsize=8, color="#111111")
+        panel.text(x + 0.5, y + 0.5, text, ha="center", va="center", fontsize=8, color=ink)
     panel.set_xlim(0, len(problems))
     panel.set_ylim(len(policies), 0)
     panel.set_xticks([x + 0.5 for x in range(len(problems))], problems, fontsize=8, rotation=90)
