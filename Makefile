@@ -41,6 +41,12 @@ figures: $(VENV)/.base $(VENV)/.kernels
 	$(BIN)/voful report out/horizon_free
 	$(BIN)/voful run studies/mixture_episodes.toml
 	$(BIN)/voful report out/mixture_episodes
+	$(BIN)/voful run studies/bandit_family.toml
+	$(BIN)/voful report out/bandit_family
+	$(BIN)/voful run studies/bandit_family_tuned.toml
+	$(BIN)/voful report out/bandit_family_tuned
+	cp out/bandit_family/grid.svg docs/figures/bandit_family.svg
+	cp out/bandit_family_tuned/grid.svg docs/figures/bandit_family_tuned.svg
 	cp out/jun_kim/regret.svg docs/figures/jun_kim.svg
 	cp out/demo/regret.svg docs/figures/demo.svg
 	cp out/appendix_b/regret.svg docs/figures/appendix_b.svg
