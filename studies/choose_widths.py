@@ -20,7 +20,7 @@ def main(directory: str) -> None:
     results = voful.results(directory)
     scales = results.select("policy", "policy_id", "policy_width_scale").unique()
     table = (
-        relative_regret(results, "oful 1.0")
+        relative_regret(results, "oful 1")
         .unique("policy")
         .join(scales, on="policy")
         .sort("policy_id", "typical", "policy_width_scale")
