@@ -72,6 +72,8 @@ class Policy(persistence.Persistent, ABC):
             Row of `arms` to play.
         """
         rows = self._space.arms(arms)
+        if mask is None:
+            return self._choose(rows, validation.NO_MASK)
         return self._choose(rows, self._space.mask(mask, rows.shape[0]))
 
     def update(self, x: npt.ArrayLike, reward: float, *, variance: float | None = None) -> None:

@@ -130,7 +130,17 @@ class BetOFUL(OptimisticPolicy):
 
     def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
         Theta = self._set
-        choice = most_optimistic_in_bets(*Theta.compiled_arguments(), arms, mask)
+        # The arguments one by one: this is the hot path.
+        choice = most_optimistic_in_bets(
+            Theta._bets,
+            Theta._constants,
+            Theta.memory,
+            Theta.count,
+            Theta.history,
+            Theta.width_scale,
+            arms,
+            mask,
+        )
         if choice >= 0:
             return choice
         Theta.warn_if_empty()

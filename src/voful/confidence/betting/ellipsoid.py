@@ -142,7 +142,9 @@ class BettingEllipsoid(BaseConfidenceSet):
         return ends(*self.compiled_arguments(), X)
 
     def _observe(self, x: FloatArray, reward: float) -> None:
-        if not play_round(*self._everything(), x, reward):
+        if not play_round(
+            self._bets, self._constants, self.memory, self.count, self.history, x, reward
+        ):
             self._reserve(1)
             play_round(*self._everything(), x, reward)
 
