@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 
 import numpy as np
 
 from voful.typing import FloatArray
 
 
-class LiteralKnownVariance:
+class LiteralKnownVariance(ABC):
     """What the three share: the data, and optimism over {|theta - center|_M <= radius}."""
 
     def __init__(self, dim: int, R: float, S: float, delta: float, n_rounds: int) -> None:
@@ -17,9 +18,9 @@ class LiteralKnownVariance:
         self.data: list[tuple[FloatArray, float, float]] = []
         self.chosen: tuple[float, ...] = ()
 
+    @abstractmethod
     def ellipsoid(self) -> tuple[FloatArray, FloatArray, float]:
         """M, center, radius."""
-        raise NotImplementedError
 
     def select(self, arms: FloatArray) -> int:
         M, center, radius = self.ellipsoid()

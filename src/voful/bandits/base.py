@@ -9,10 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from voful import persistence, validation
-from voful.bandits.optimism import most_optimistic, most_optimistic_in_ellipsoid
+from voful.bandits.optimism import (
+    most_optimistic,
+    most_optimistic_in_ellipsoid,
+    most_optimistic_in_ellipsoids,
+)
 from voful.confidence.algebra import dots
 from voful.confidence.base import BaseConfidenceSet
 from voful.confidence.ellipsoid import RidgeEllipsoid
+from voful.confidence.intersection import EllipsoidIntersection
 from voful.typing import BoolArray, FloatArray, Path, Seed
 
 
@@ -72,8 +77,6 @@ class Policy(persistence.Persistent, ABC):
             Row of `arms` to play.
         """
         rows = self._space.arms(arms)
-        if mask is None:
-            return self._choose(rows, validation.NO_MASK)
         return self._choose(rows, self._space.mask(mask, rows.shape[0]))
 
     def update(self, x: npt.ArrayLike, reward: float, *, variance: float | None = None) -> None:
@@ -202,4 +205,19 @@ class EllipsoidPolicy(OptimisticPolicy):
         Theta = self.confidence_set
         return most_optimistic_in_ellipsoid(
             arms, mask, Theta._center, Theta.whitener, Theta.usable_radius()
+        )
+
+
+class IntersectionPolicy(OptimisticPolicy):
+    """Optimism over several ellipsoids: the index is the least of their bounds, in one kernel."""
+
+    @property
+    @abstractmethod
+    def confidence_set(self) -> EllipsoidIntersection:
+        """Live view of the intersection."""
+
+    def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
+        Theta = self.confidence_set
+        return most_optimistic_in_ellipsoids(
+            arms, mask, Theta.centers, Theta.whiteners, Theta.usable_radii()
         )

@@ -8,7 +8,7 @@ import numpy as np
 
 from voful import validation
 from voful.bandits.base import OptimisticPolicy
-from voful.bandits.oful import oful_radius
+from voful.bandits.oful import self_normalized_radius
 from voful.bandits.optimism import best_for
 from voful.compiled import kernel
 from voful.confidence.algebra import unwhiten
@@ -133,8 +133,7 @@ class LinTS(OptimisticPolicy):
         return self.width_scale * v
 
     def _radius(self, Theta: RidgeEllipsoid) -> float:
-        growth = max(Theta.log_det_ratio, 0.0)  # rounding may put it just below 0
-        return oful_radius(growth, self.noise_scale, self.failure_prob, self.ridge, self.theta_norm)
+        return self_normalized_radius(Theta, self.noise_scale, self.failure_prob)
 
     def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
         Theta = self._set

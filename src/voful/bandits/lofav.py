@@ -8,14 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from voful import validation
-from voful.bandits.base import OptimisticPolicy
-from voful.bandits.optimism import most_optimistic_in_ellipsoids
+from voful.bandits.base import IntersectionPolicy
 from voful.compiled import kernel
 from voful.confidence.algebra import dot, whiten
 from voful.confidence.compensated import add_number
 from voful.confidence.ellipsoid import check_conditioning, ridge_update
 from voful.confidence.intersection import EllipsoidIntersection
-from voful.typing import BoolArray, FloatArray, IntArray, Seed
+from voful.typing import FloatArray, IntArray, Seed
 from voful.validation import ObservationSpace
 
 # Where LofavSet.sums keeps what a layer has learnt.
@@ -186,7 +185,7 @@ def lofav_layers(n_rounds: int, dim: int) -> int:
     return max(1, math.ceil(0.5 * math.log2(n_rounds / dim)))
 
 
-class LOFAV(OptimisticPolicy):
+class LOFAV(IntersectionPolicy):
     """Linear optimism with full adaptivity to the variances [1].
 
     For noise with |eta| <= R and |theta*| <= S, layer l = 1..L keeps rho = 2^-l,
@@ -289,9 +288,3 @@ class LOFAV(OptimisticPolicy):
     def confidence_set(self) -> LofavSet:
         """Live view of the intersection of the 2L ellipsoids."""
         return self._set
-
-    def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
-        Theta = self._set
-        return most_optimistic_in_ellipsoids(
-            arms, mask, Theta.centers, Theta.whiteners, Theta.usable_radii()
-        )

@@ -24,6 +24,12 @@ def oful_radius(
     return deviation + math.sqrt(ridge) * theta_norm
 
 
+def self_normalized_radius(Theta: RidgeEllipsoid, noise_scale: float, delta: float) -> float:
+    """`oful_radius` of a set about an unweighted ridge estimate, however its arms were chosen."""
+    growth = max(Theta.log_det_ratio, 0.0)  # rounding may put it just below 0
+    return oful_radius(growth, noise_scale, delta, Theta.ridge, Theta.theta_norm)
+
+
 class OFUL(EllipsoidPolicy):
     """Optimism in the face of uncertainty for linear bandits [1].
 
@@ -110,8 +116,7 @@ class OFUL(EllipsoidPolicy):
         return self._set
 
     def _radius(self, Theta: RidgeEllipsoid) -> float:
-        growth = max(Theta.log_det_ratio, 0.0)  # rounding may put it just below 0
-        return oful_radius(growth, self.noise_scale, self.failure_prob, self.ridge, self.theta_norm)
+        return self_normalized_radius(Theta, self.noise_scale, self.failure_prob)
 
     def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
         Theta = self._set

@@ -8,9 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from voful import validation
-from voful.bandits.base import OptimisticPolicy
+from voful.bandits.base import IntersectionPolicy
 from voful.bandits.oful import oful_radius
-from voful.bandits.optimism import most_optimistic_in_ellipsoids
 from voful.bandits.weighted_oful import CONSTANTS
 from voful.compiled import kernel
 from voful.concentration import (
@@ -21,7 +20,7 @@ from voful.concentration import (
 from voful.confidence.algebra import whiten
 from voful.confidence.ellipsoid import check_conditioning, ridge_update
 from voful.confidence.intersection import EllipsoidIntersection
-from voful.typing import BoolArray, FloatArray, Seed
+from voful.typing import FloatArray, Seed
 from voful.validation import ObservationSpace
 
 OFUL_RIDGE = 1.0  # lambda of OFUL's part
@@ -93,7 +92,7 @@ class WeightedPlusSet(EllipsoidIntersection):
         return self._radii_of(self)
 
 
-class WeightedOFULPlus(OptimisticPolicy):
+class WeightedOFULPlus(IntersectionPolicy):
     """Optimism over ridge regression weighted by variance and leverage [1].
 
     For noise with |eta_k| <= R and known variances sigma_k^2, the observations are weighted by
@@ -263,12 +262,6 @@ class WeightedOFULPlus(OptimisticPolicy):
             feature_norm=self.feature_norm / self.deviation_floor,
             ridge=self.ridge,
             delta=self._delta,
-        )
-
-    def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
-        Theta = self._set
-        return most_optimistic_in_ellipsoids(
-            arms, mask, Theta.centers, Theta.whiteners, Theta.usable_radii()
         )
 
     def _observe_with_variance(self, x: FloatArray, reward: float, variance: float) -> None:
