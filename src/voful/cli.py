@@ -64,7 +64,7 @@ def demo(
     from voful.experiments.demo import demo_study
 
     console.print(
-        f"{rounds} rounds a run: 20 fixed arms on the sphere, d = 5, rewards in [-1, 1]",
+        f"{rounds} rounds a run: 20 fixed arms on the sphere, d = 5 and 2, rewards in [-1, 1]",
         soft_wrap=True,
     )
     complete = _run(demo_study(rounds, replicates), out, workers or None)

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from time import perf_counter
+from typing import Protocol
 
 import numpy as np
 
 from voful import validation
 from voful.envs import LinearBandit
-from voful.typing import BanditPolicy
+from voful.typing import BanditPolicy, FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,15 @@ class Record:
     update_time: float
 
 
+class Watcher(Protocol):
+    """Looks on at some rounds, after the choice and before the reward."""
+
+    rounds: frozenset[int]
+
+    def take(self, round: int, arms: FloatArray, choice: int, regret: float) -> None:
+        """Round, its arms, the chosen one, and the regret of the rounds before."""
+
+
 @cache
 def log_spaced(n_rounds: int, n_points: int = 60) -> tuple[int, ...]:
     """About n_points recording points from 1 to n_rounds, evenly spaced in the logarithm."""
@@ -58,6 +68,7 @@ def play(
     record_at: Sequence[int] | None = None,
     pass_variance: bool = False,
     check_every: int = 1,
+    watcher: Watcher | None = None,
 ) -> Iterator[Record]:
     """Play `n_rounds` and yield a record at each recording point.
 
@@ -73,6 +84,8 @@ def play(
         Whether `update` gets the true variance (for policies that declare it in the registry).
     check_every
         theta* in the set is checked every so many rounds, and at recording points.
+    watcher
+        Is shown the rounds that it names; what it does is not counted as the policy's time.
     """
     n_rounds = validation.positive_int("n_rounds", n_rounds)
     check_every = validation.positive_int("check_every", check_every)
@@ -82,7 +95,7 @@ def play(
         points = frozenset(validation.positive_int("record_at", point) for point in record_at)
     if points and max(points) > n_rounds:
         raise validation.fail("record_at", max(points), f"rounds from 1 to n_rounds = {n_rounds}")
-    return _play(policy, env, n_rounds, points, pass_variance, check_every)
+    return _play(policy, env, n_rounds, points, pass_variance, check_every, watcher)
 
 
 def _play(
@@ -92,6 +105,7 @@ def _play(
     points: frozenset[int],
     pass_variance: bool,
     check_every: int,
+    watcher: Watcher | None,
 ) -> Iterator[Record]:
     theta_star = env.theta_star
     regret = sum_variance = select_time = update_time = 0.0
@@ -103,6 +117,8 @@ def _play(
         started = perf_counter()
         choice = policy.select(arms)
         select_time += perf_counter() - started
+        if watcher is not None and round in watcher.rounds:
+            watcher.take(round, arms, choice, regret)
         feedback = env.pull(choice, policy.confidence_set)
         started = perf_counter()
         if pass_variance:
