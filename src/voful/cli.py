@@ -55,12 +55,14 @@ Results = Annotated[Path, typer.Argument(help="Directory of results.", exists=Tr
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option(help="Directory for results and figure.")] = Path("out/demo"),
+    out: Annotated[Path, typer.Option(help="Directory for results, figures and page.")] = Path(
+        "out/demo"
+    ),
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of each run.")] = 5000,
     replicates: Annotated[int, typer.Option(min=1, help="Seeds of each cell.")] = 10,
     workers: Workers = 0,
 ) -> None:
-    """Play four algorithms on a low-noise and a noisy problem."""
+    """Play four algorithms with little and with much noise; write their page."""
     from voful.experiments.demo import demo_study
 
     console.print(
@@ -203,7 +205,7 @@ def export(
 
 @app.command()
 def report(directory: Results) -> None:
-    """Draw the figures of a study into its directory."""
+    """Write a study's page, report.html, and its figures into its directory."""
     from voful.experiments.store import Store
     from voful.report.figures import (
         regret_against_horizon,
@@ -212,7 +214,10 @@ def report(directory: Results) -> None:
         regret_over_rounds,
         write,
     )
+    from voful.report.groups import differing_in_noise, reference_of
+    from voful.report.page import write_page
     from voful.report.summaries import with_families
+    from voful.report.theatre import theatre_strip
 
     with _clear_errors(directory):
         store = Store(directory)
@@ -224,12 +229,13 @@ def report(directory: Results) -> None:
         paths = []
         if len(manifest.problems) <= MOST_PANELS:
             paths += write(regret_over_rounds(results, title=caption), directory / "regret")
-            if len(manifest.problems) > 2 and "sum_variance" in results.columns:
+            alike = differing_in_noise(manifest.problems)
+            one_group = [len(names) for names in alike] == [len(manifest.problems)]
+            if one_group and "sum_variance" in results.columns:
                 figure = regret_against_variance(results, title=caption)
                 paths += write(figure, directory / "variance")
         else:
-            policies = results["policy"].cast(str).unique(maintain_order=True).to_list()
-            reference = "oful" if "oful" in policies else policies[0]
+            reference = reference_of(results["policy"].unique().sort().cast(str).to_list())
             caption = f"{manifest.name}: mean regret over {seeds} seeds, relative to {reference}"
             paths += write(
                 regret_grid(results, reference=reference, title=caption), directory / "grid"
@@ -242,8 +248,13 @@ def report(directory: Results) -> None:
             )
             figure = regret_against_horizon(by_family, title=caption)
             paths += write(figure, directory / "horizon")
+        snapshots = store.snapshots()
+        if not snapshots.is_empty():
+            paths += write(theatre_strip(snapshots), directory / "theatre")
+        page = write_page(directory)
     for path in paths:
-        console.print(f"figure: {path}", soft_wrap=True)
+        console.print(f"figure: {path}", soft_wrap=True, highlight=False)
+    console.print(f"page: {page.resolve().as_uri()}", soft_wrap=True, highlight=False)
 
 
 def _print_results(out: Path) -> None:
