@@ -84,7 +84,7 @@ def test_an_ellipse() -> None:
     rng = np.random.default_rng(0)
     for _ in range(2000):
         x = rng.normal(size=2) * (0.6, 0.4)
-        x /= max(1.0, np.linalg.norm(x))
+        x /= max(1.0, math.hypot(*x))
         policy.update(x, float(x @ (0.3, -0.2)))
     Theta = policy.confidence_set
     (polygon,) = outline(Theta)

@@ -189,13 +189,13 @@ def made_up(directory: Path, problems: int, policies: int, replicates: int, poin
     rng = np.random.default_rng(0)
     steps = np.unique(np.geomspace(1, 10_000, points).round()).astype(int)
     steps = np.concatenate([steps, np.arange(20_000, 20_000 + points - len(steps))])
-    repeat = {
+    repeat: dict[str, list[Any]] = {
         "run": [run.key for run in runs],
         "problem": [run.problem.name for run in runs],
         "policy": [run.contender.name for run in runs],
         "replicate": [run.replicate for run in runs],
     }
-    frame = pl.DataFrame({name: np.repeat(values, points) for name, values in repeat.items()})
+    frame = pl.DataFrame({name: np.repeat(np.array(values), points) for name, values in repeat.items()})
     frame = frame.with_columns(
         round=pl.Series(np.tile(steps, len(runs))),
         regret=pl.Series(rng.uniform(size=n).reshape(-1, points).cumsum(axis=1).ravel()),
