@@ -68,7 +68,7 @@ class Lost(Shape):
     """A disc whose support is a bound a thousand times too large."""
 
     def support(self, X: npt.ArrayLike) -> FloatArray:
-        return 1e3 * np.linalg.norm(np.asarray(X, dtype=float), axis=1)
+        return np.asarray(1e3 * np.linalg.norm(np.asarray(X), axis=1), dtype=float)
 
 
 def area(polygons: list[FloatArray]) -> float:
