@@ -49,6 +49,7 @@ def page_data(directory: str | Path) -> Data:
     }
     with_results = results["policy"].unique().sort().cast(pl.String).to_list()
     reference = reference_of(with_results)
+    final, ratios = final_table(results), relative_regret(results, reference)
     return {
         "format": FORMAT,
         "name": manifest.name,
@@ -57,9 +58,9 @@ def page_data(directory: str | Path) -> Data:
         "policies": [_policy(cell) for cell in manifest.policies],
         "replicates": len({replicate for _, _, replicate in manifest.runs.values()}),
         "reference": places["policy"][reference],
-        "interval": _interval_in_words(results),
-        "table": _headline(results, reference, places),
-        "typical": _typical(results, reference, places),
+        "interval": _interval_in_words(final),
+        "table": _headline(results, final, ratios, places),
+        "typical": _typical(ratios, places),
         "curves": _curves(results, places),
         "variance": _by_variance(results, manifest, places),
         "horizon": _by_horizon(results, manifest, places),
@@ -79,8 +80,8 @@ def with_interval(table: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _interval_in_words(results: pl.DataFrame) -> str:
-    own = "regret_low" in final_table(results).columns
+def _interval_in_words(table: pl.DataFrame) -> str:
+    own = "regret_low" in table.columns
     return "95 % bootstrap of the mean over the seeds" if own else "mean ± two standard errors"
 
 
@@ -126,9 +127,13 @@ def _promise(cell: Cell) -> float | None:
 # --- numbers ----------------------------------------------------------------------------------
 
 
-def _headline(results: pl.DataFrame, reference: str, places: dict[str, dict[str, int]]) -> Data:
+def _headline(
+    results: pl.DataFrame,
+    final: pl.DataFrame,
+    ratios: pl.DataFrame,
+    places: dict[str, dict[str, int]],
+) -> Data:
     """A row per problem and policy; ratio is to the reference on the same problem."""
-    ratios = relative_regret(results, reference).select("problem", "policy", "ratio")
     last = pl.col(step_of(results)) == pl.col(step_of(results)).max().over("problem", "policy")
     spread = (
         results.filter(last)
@@ -140,8 +145,13 @@ def _headline(results: pl.DataFrame, reference: str, places: dict[str, dict[str,
         )
     )
     table = (
-        with_interval(final_table(results))
-        .join(ratios, on=["problem", "policy"], how="left", maintain_order="left")
+        with_interval(final)
+        .join(
+            ratios.select("problem", "policy", "ratio"),
+            on=["problem", "policy"],
+            how="left",
+            maintain_order="left",
+        )
         .join(spread, on=["problem", "policy"], how="left", maintain_order="left")
     )
     wanted = (
@@ -162,9 +172,9 @@ def _headline(results: pl.DataFrame, reference: str, places: dict[str, dict[str,
     return {name: _places(table[name], places[name]) for name in ("problem", "policy")} | numbers
 
 
-def _typical(results: pl.DataFrame, reference: str, places: dict[str, dict[str, int]]) -> Data:
+def _typical(ratios: pl.DataFrame, places: dict[str, dict[str, int]]) -> Data:
     """Policies by their typical ratio to the reference, best first."""
-    table = relative_regret(results, reference).unique("policy").sort("typical", "policy")
+    table = ratios.unique("policy").sort("typical", "policy")
     return {"policy": _places(table["policy"], places["policy"]), "ratio": shorts(table["typical"])}
 
 
@@ -225,11 +235,12 @@ def _by_variance(
     results: pl.DataFrame, manifest: Manifest, places: dict[str, dict[str, int]]
 ) -> list[Data]:
     """Final regret against the root of the sum of variances, a panel per group of problems."""
-    if "sum_variance" not in results.columns:
+    groups = differing_in_noise(manifest.problems)
+    if "sum_variance" not in results.columns or not groups:
         return []
     table = with_interval(regret_by_variance(results)).with_columns(pl.col("sum_variance").sqrt())
     panels = []
-    for names in differing_in_noise(manifest.problems):
+    for names in groups:
         part = table.filter(pl.col("problem").cast(pl.String).is_in(names))
         lines = _lines(part, "sum_variance", places)
         panels.append({"problems": [places["problem"][name] for name in names], "lines": lines})
