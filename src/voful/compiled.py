@@ -27,4 +27,4 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 def shared(function: Callable[P, R]) -> Callable[P, R]:
     """A formula that both sides need: plain Python when Python calls it, compiled in kernels."""
-    return cast(Callable[P, R], register_jitable(function))
+    return register_jitable(function)

@@ -139,9 +139,7 @@ class ConfidenceBall2(EllipsoidPolicy):
         return self._unit * math.sqrt(confidence_ball_beta(t, self.dim, self.failure_prob))
 
     def _state(self, n_arms: int) -> State:
-        return BallState(
-            self._set._matrices(), self._unit, self.failure_prob, self.width_scale
-        )
+        return BallState(self._set._matrices(), self._unit, self.failure_prob, self.width_scale)
 
 
 def _check_scales(feature_norm: float, theta_norm: float, unit: float) -> None:

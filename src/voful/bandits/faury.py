@@ -44,9 +44,7 @@ class FauryRule(NamedTuple):
 def score_radius(log_det_ratio: float, rule: FauryRule) -> float:
     """gamma_t + mu S / sqrt(lambda)."""
     if rule.as_printed:
-        deviation = faury_radius(
-            log_det_ratio, rule.dim, rule.variation_ridge, rule.b, rule.delta
-        )
+        deviation = faury_radius(log_det_ratio, rule.dim, rule.variation_ridge, rule.b, rule.delta)
     else:
         deviation = variation_radius(log_det_ratio, rule.curvature, rule.cap, rule.price)
     return deviation + rule.ridge * rule.theta_norm / math.sqrt(rule.variation_ridge)

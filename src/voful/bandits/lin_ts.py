@@ -63,7 +63,7 @@ def lin_ts_choose(state: LinTSState, arms: FloatArray, mask: BoolArray) -> int:
     v = rule.noise_scale
     if state.as_printed:
         v = paper_scale(state.ridge[4][COUNT] + 1.0, d, v, rule.delta)
-    normals = state.rng.standard_normal(d)
+    normals = state.rng.standard_normal((d,))
     return choose_by_sample(
         arms, mask, state.ridge[3], state.ridge[1], rule.width_scale * v, normals
     )

@@ -43,9 +43,7 @@ class SelfNormalized(NamedTuple):
     log_det_ridge: float
 
 
-def self_normalized_rule(
-    Theta: RidgeEllipsoid, noise_scale: float, delta: float
-) -> SelfNormalized:
+def self_normalized_rule(Theta: RidgeEllipsoid, noise_scale: float, delta: float) -> SelfNormalized:
     """The constants of a set."""
     return SelfNormalized(
         noise_scale,

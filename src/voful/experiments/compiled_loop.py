@@ -40,14 +40,14 @@ IN_SET, COVERED = range(2)
 CLOCK: Final = time.CLOCK_MONOTONIC
 SAMPLE_EVERY: Final = 8  # a look at the clock costs as much as a tenth of a round
 
-_clock_gettime = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.uintp))
+_clock_gettime: Any = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.uintp))
 
 
 @kernel
 def now(timespec: IntArray) -> float:
     """Seconds; `timespec` is scratch of length 2."""
     _clock_gettime(CLOCK, timespec.ctypes.data)
-    return timespec[0] + 1e-9 * timespec[1]
+    return float(timespec[0] + 1e-9 * timespec[1])
 
 
 @kernel
