@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import ParamSpec, TypeVar, cast
 
 import numba
+from numba.extending import register_jitable
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -22,3 +23,8 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     except RuntimeError:  # neither the package's folder nor a home can be written to
         compiled = numba.njit(error_model="numpy")(function)
     return cast(Callable[P, R], compiled)
+
+
+def shared(function: Callable[P, R]) -> Callable[P, R]:
+    """A formula that both sides need: plain Python when Python calls it, compiled in kernels."""
+    return register_jitable(function)

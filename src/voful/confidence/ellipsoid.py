@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from voful.compiled import kernel
+from voful.compiled import kernel, shared
 from voful.confidence.algebra import (
     dot,
     due_for_refactorisation,
@@ -21,7 +21,7 @@ from voful.confidence.algebra import (
     whiten,
     whitener_from,
 )
-from voful.confidence.base import BaseConfidenceSet
+from voful.confidence.base import BallSet
 from voful.typing import FloatArray
 from voful.validation import TOLERANCE, ObservationSpace, fail
 
@@ -65,6 +65,12 @@ def ridge_update(
     return growth, residual
 
 
+@shared
+def within(squared_distance: float, radius: float) -> bool:
+    """Whether a point so far from the centre is in the ellipsoid: 1e-9 relative slack."""
+    return squared_distance <= radius * radius * (1.0 + TOLERANCE)
+
+
 def ridge_start(
     dim: int, ridges: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -100,7 +106,7 @@ def ridge_update_many(
         ridge_update(precision, whitener, response, center, tally, X[i], y[i], weights[i])
 
 
-class Ellipsoid(BaseConfidenceSet):
+class Ellipsoid(BallSet):
     """{theta : |theta - center|_M <= radius} in the ball |theta - theta_center| <= theta_norm.
 
     `contains` asks for both; `support` is that of the ellipsoid. Subclasses keep ``precision`` (M),
@@ -146,11 +152,9 @@ class Ellipsoid(BaseConfidenceSet):
         return radius if radius >= 0.0 or not self.warn_if_empty() else 0.0
 
     def _contains(self, theta: FloatArray) -> bool:
-        offset = math.hypot(*(theta - self.theta_center))
-        if offset > self.theta_norm * (1.0 + TOLERANCE):
+        if not self.in_ball(theta):
             return False
-        distance = self._squared_norm(theta - self._center)
-        return bool(distance <= self.radius**2 * (1.0 + TOLERANCE))
+        return within(self._squared_norm(theta - self._center), self.radius)
 
     def _support(self, X: FloatArray) -> FloatArray:
         means, widths = self._means_and_widths(X)

@@ -14,6 +14,7 @@ import numpy as np
 from voful import registry
 from voful.envs import FAMILIES as MIXTURE_FAMILIES
 from voful.envs import linear_bandit
+from voful.experiments.compiled_loop import can_play, play_compiled
 from voful.experiments.episodes import EpisodeRecord, play_episodes
 from voful.experiments.loop import Record, play
 from voful.experiments.run import LINEAR_BANDIT, Run
@@ -117,11 +118,15 @@ def prepare_bandit(run: Run, *, first_only: bool = False) -> Iterator[Record]:
         "seed": run.policy_seed(),
     }
     policy = registry.build(cls, env.dim, offered=offered, **params)
+    n_rounds = 1 if first_only else run.problem.length
+    record_at = None if first_only else run.record_at
+    if can_play(policy, env, n_rounds):
+        return play_compiled(policy, env, n_rounds, record_at=record_at, check_every=CHECK_EVERY)
     return play(
         policy,
         env,
-        1 if first_only else run.problem.length,
-        record_at=None if first_only else run.record_at,
+        n_rounds,
+        record_at=record_at,
         pass_variance=bool(getattr(cls, "needs_variance", False)),
         check_every=CHECK_EVERY,
     )

@@ -31,7 +31,8 @@ class Record:
     covered
         Whether theta* was in the set at every check so far; None for policies without a set.
     select_time, update_time
-        Seconds spent in the policy's `select` and `update` so far.
+        Seconds spent in the policy's `select` and `update` so far; see `compiled_loop` for what
+        that means there.
     """
 
     round: int
@@ -76,13 +77,18 @@ def play(
     """
     n_rounds = validation.positive_int("n_rounds", n_rounds)
     check_every = validation.positive_int("check_every", check_every)
-    if record_at is None:
-        points = frozenset(log_spaced(n_rounds))
-    else:
-        points = frozenset(validation.positive_int("record_at", point) for point in record_at)
-    if points and max(points) > n_rounds:
-        raise validation.fail("record_at", max(points), f"rounds from 1 to n_rounds = {n_rounds}")
+    points = frozenset(recording_points(n_rounds, record_at))
     return _play(policy, env, n_rounds, points, pass_variance, check_every)
+
+
+def recording_points(n_rounds: int, record_at: Sequence[int] | None) -> tuple[int, ...]:
+    """Rounds to record, increasing; None: log-spaced."""
+    if record_at is None:
+        return log_spaced(n_rounds)
+    points = sorted({validation.positive_int("record_at", point) for point in record_at})
+    if points and points[-1] > n_rounds:
+        raise validation.fail("record_at", points[-1], f"rounds from 1 to n_rounds = {n_rounds}")
+    return tuple(points)
 
 
 def _play(
