@@ -243,24 +243,33 @@ def rank_one_inverse(inverse: FloatArray, x: FloatArray, direction: FloatArray) 
 def means_and_widths(
     X: FloatArray, center: FloatArray, whitener: FloatArray, radius: float
 ) -> tuple[FloatArray, FloatArray]:
-    """<x, c> and beta |x|_{M^-1} for the rows of X: the interval is their difference and sum.
+    """<x, c> and beta |x|_{M^-1} for the rows of X: the interval is their difference and sum."""
+    means, widths = means_and_squares(X, center, whitener)
+    for k in range(widths.shape[0]):
+        widths[k] = radius * math.sqrt(widths[k])
+    return means, widths
+
+
+@kernel
+def means_and_squares(
+    X: FloatArray, center: FloatArray, whitener: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """<x, c> and x' M^-1 x for the rows of X.
 
     Each row's sums have the order of `dot` and `whiten`: the same bits alone and among others.
     """
     n, d = X.shape
-    means, widths = np.empty(n), np.empty(n)
+    means, squares = np.empty(n), np.empty(n)
     if n < SIDE_BY_SIDE:
         whitened = np.empty(d)
         for k in range(n):
             means[k] = dot(X[k], center)
-            widths[k] = whiten(whitener, X[k], whitened)
+            squares[k] = whiten(whitener, X[k], whitened)
     else:
         for start in range(0, n, BLOCK):
             block = slice(start, min(start + BLOCK, n))
-            _side_by_side(X[block], center, whitener, means[block], widths[block])
-    for k in range(n):
-        widths[k] = radius * math.sqrt(widths[k])
-    return means, widths
+            _side_by_side(X[block], center, whitener, means[block], squares[block])
+    return means, squares
 
 
 @kernel
