@@ -55,17 +55,16 @@ def log_spaced(n_rounds: int, n_points: int = 60) -> tuple[int, ...]:
 
 
 def doubling(points: Iterable[int]) -> frozenset[int]:
-    """Of the recording points the first, each that is twice the one before it here, and the last.
+    """Of the recording points the last, and going back each that is at most half of the one after.
 
-    A width may cost as much as hundreds of rounds (VOFUL's is two cutting-plane problems): at these
-    points it is free beside the run.
+    A width may cost as much as hundreds of rounds (VOFUL's is two cutting-plane problems): at so
+    few points it is cheap beside the run.
     """
-    ordered = sorted(points)
     taken: list[int] = []
-    for point in ordered:
-        if not taken or point >= 2 * taken[-1]:
+    for point in sorted(points, reverse=True):
+        if not taken or 2 * point <= taken[-1]:
             taken.append(point)
-    return frozenset(taken + ordered[-1:])
+    return frozenset(taken)
 
 
 def play(

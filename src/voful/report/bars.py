@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voful.report.panels import caption, looks_in, new_figure, settings
+from voful.report.panels import arrangement, caption, looks_in, new_figure, settings
 from voful.report.style import COLOURS, MARKERS, SCREEN, Style, ink
 from voful.report.summaries import final_table, relative_regret, step_of
 
@@ -31,13 +30,13 @@ def final_regret(
     rows_of = {policy: row for row, policy in enumerate(policies)}
     means = table["regret"].to_numpy()
     log = bool(means.min() > 0.0 and means.max() > _WIDE * means.min())
-    columns = min(len(problems), 4 if style.width is None else 2 * style.columns)
-    rows = math.ceil(len(problems) / columns)
+    rows, columns = arrangement(len(problems), 4 if style.width is None else 2 * style.columns)
     font = style.font - 2 if len(policies) > 12 else style.font
+    leading = 1.2 if len(policies) > 12 else 1.6
     names = 0.085 * max(len(policy) for policy in policies) * font / 10.0
     width = names + 2.5 * columns if style.width is None else style.width
     with settings(style):
-        figure = new_figure(width, rows * (0.75 + 1.5 * font * len(policies) / 72.0) + 0.3)
+        figure = new_figure(width, rows * (0.75 + leading * font * len(policies) / 72.0) + 0.3)
         places = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
         for unused in places.flat[len(problems) :]:
             unused.remove()

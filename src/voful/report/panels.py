@@ -42,12 +42,17 @@ def new_figure(width: float, height: float) -> Figure:
     return figure
 
 
+def arrangement(n: int, most: int) -> tuple[int, int]:
+    """(rows, columns) for n panels, at most so many side by side, in rows as even as can be."""
+    rows = math.ceil(n / most)
+    return rows, math.ceil(n / rows)
+
+
 def panels_for(
     titles: Sequence[str], style: Style, *, sharey: bool = True
 ) -> tuple[Figure, list[Axes]]:
     """A figure with a panel for each title, row by row; left ones stand on the axis of values."""
-    columns = min(len(titles), style.columns)
-    rows = math.ceil(len(titles) / columns)
+    rows, columns = arrangement(len(titles), style.columns)
     figure = new_figure(*style.size(rows, columns))
     places = figure.subplots(rows, columns, squeeze=False, sharey=sharey)
     for unused in places.flat[len(titles) :]:
@@ -62,7 +67,7 @@ def panels_for(
 
 def leftmost(panels: Sequence[Axes], style: Style) -> Sequence[Axes]:
     """The panels that begin a row."""
-    return panels[:: min(len(panels), style.columns)]
+    return panels[:: arrangement(len(panels), style.columns)[1]]
 
 
 def looks_in(table: pl.DataFrame) -> dict[str, Look]:

@@ -124,10 +124,9 @@ def test_many_problems_make_rows(results: pl.DataFrame) -> None:
     many = pl.concat([one.with_columns(problem=pl.lit(f"p{i}")) for i in range(6)])
     figure = regret_over_rounds(many)
     assert len(figure.axes) == 6
-    assert (
-        figure.get_figwidth()
-        == regret_over_rounds(many.filter(pl.col("problem") < "p4")).get_figwidth()
-    )
+    three = regret_over_rounds(many.filter(pl.col("problem") < "p3"))
+    assert figure.get_figwidth() == three.get_figwidth()
+    assert figure.get_figheight() == 2 * three.get_figheight()
 
 
 @pytest.fixture
