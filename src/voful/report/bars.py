@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voful.report.panels import arrangement, caption, looks_in, new_figure, settings
+from voful.report.panels import arrangement, caption, looks_in, new_figure, settings, wrapped
 from voful.report.style import COLOURS, MARKERS, SCREEN, Style, ink
 from voful.report.summaries import final_table, relative_regret, step_of
 
@@ -51,14 +51,14 @@ def final_regret(
                     panel.barh(y, row["regret"], 0.66, color=colour, alpha=0.55, linewidth=0)
                 if low is not None:
                     panel.plot([low, high], [y, y], color=ink(colour), linewidth=1.3)
-            panel.set_title(problem, loc="left")
+            panel.set_title(wrapped(problem, (width - names) / columns, style), loc="left")
             panel.grid(axis="both" if log else "x", linewidth=0.4, alpha=0.5)
             panel.set_axisbelow(True)
             panel.tick_params(axis="y", length=0)
             if log:
                 panel.set_xscale("log")
-            else:
-                panel.set_xlim(left=0)
+        if not log:
+            places[0, 0].set_xlim(left=0)  # once all are drawn: it ends the shared autoscaling
         places[0, 0].set_ylim(len(policies) - 0.4, -0.6)
         places[0, 0].set_yticks(range(len(policies)), policies)
         for panel in places[:, 0]:

@@ -20,7 +20,7 @@ def headline(final: pl.DataFrame, step: str) -> Table:
     )
     table.add_column("problem")
     table.add_column("policy", no_wrap=True)
-    for heading in ("runs", "regret", "coverage", f"µs a {step}"):
+    for heading in ("runs", "regret", "coverage", f"µs per {step}"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in final.iter_rows(named=True):
         table.add_row(

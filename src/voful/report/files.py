@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 MOST_PANELS = 8  # problems of a study that get curves of their own; else one grid shows them all
 MOST_LINES = 12  # policies that lines against the variance can show
+MOST_BARS = 120  # policies times rows of panels: what a screen can scroll through
 TALLEST = 9.0  # inches of a page
 NARROWEST = 0.28  # inches of a column of the grid
 
@@ -98,13 +100,11 @@ def write_report(directory: str | Path, style: str = "screen") -> Report:
         "growth": growth_exponents(results),
         "differences": paired_differences(results, reference),
     }
-    paths = [
-        _write_csv(frames[name], directory / f"{name}.csv") for name in ("growth", "differences")
-    ]
+    paths = [_write_csv(frames[name], directory / f"{name}.csv") for name in frames]
     for drawing in _drawings(results, manifest, reference):
-        paths.append(
-            _write_csv(drawing.numbers(drawing.results), directory / f"{drawing.stem}.csv")
-        )
+        if drawing.stem not in frames:
+            numbers = drawing.numbers(drawing.results)
+            paths.append(_write_csv(numbers, directory / f"{drawing.stem}.csv"))
         for size in sizes:
             figure = drawing.draw(drawing.results, title=drawing.title, style=size)
             if _fits(figure, drawing, size):
@@ -151,7 +151,8 @@ def _drawings(results: pl.DataFrame, manifest: Manifest, reference: str) -> list
         draw = partial(figures.regret_grid, reference=reference)
         title = f"{manifest.name}: mean regret over {seeds}, relative to {reference}"
         drawings.append(_Drawing("grid", ratios, draw, results, title))
-    drawings.append(some("final", summaries.final_table, figures.final_regret))
+    if results["policy"].n_unique() * math.ceil(n_problems / 4) <= MOST_BARS:
+        drawings.append(some("final", summaries.final_table, figures.final_regret))
     lines = _of_long_series(results)
     if lines is not None and results["policy"].n_unique() <= MOST_LINES:
         by, against = summaries.regret_by_variance, figures.regret_against_variance

@@ -24,7 +24,7 @@ def regret_grid(
 ) -> Figure:
     """Final regret over that of `reference`: a row per policy (best first), a column per problem.
 
-    The numbers say it all; the colour only guides the eye.
+    The numbers say it all; the colour only guides the eye. "-": the reference has no regret.
     """
     from matplotlib import colormaps
     from matplotlib.patches import Rectangle
@@ -36,18 +36,19 @@ def regret_grid(
     font = style.font if style.titled else min(style.font, 7.0)
     width = 1.6 + 0.58 * len(problems) if style.width is None else style.width
     with settings(style):
-        figure = new_figure(width, 1.2 + 0.027 * font * len(policies))
+        names = 0.6 * font / 72.0 * max(len(problem) for problem in problems)
+        figure = new_figure(width, 0.5 + names + 0.027 * font * len(policies))
         panel = figure.subplots()
         for row in table.iter_rows(named=True):
             x, y = problems.index(row["problem"]), policies.index(row["policy"])
             ratio = row["ratio"]
-            octaves = min(max(math.log2(ratio) if ratio > 0.0 else -3.0, -3.0), 3.0)
+            octaves = 0.0 if ratio is None else math.log2(min(max(ratio, 0.125), 8.0))
             red, green, blue, _ = shade = colours(0.5 + octaves / 8.0)
             text_colour = "#111111" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.5 else "white"
             panel.add_patch(
                 Rectangle((x, y), 1, 1, facecolor=shade, edgecolor="white", linewidth=1.5)
             )
-            text = f"{ratio:.2f}" if ratio < 9.95 else f"{ratio:.0f}"
+            text = "-" if ratio is None else f"{ratio:.{2 if ratio < 9.95 else 0}f}"
             panel.text(
                 *(x + 0.5, y + 0.5, text),
                 ha="center",
@@ -57,8 +58,8 @@ def regret_grid(
             )
         panel.set_xlim(0, len(problems))
         panel.set_ylim(len(policies), 0)
-        names = [(x + 0.5 for x in range(len(problems))), problems]
-        panel.set_xticks(list(names[0]), names[1], fontsize=font - 1, rotation=90)
+        places = [x + 0.5 for x in range(len(problems))]
+        panel.set_xticks(places, problems, fontsize=font - 1, rotation=90)
         panel.set_yticks([y + 0.5 for y in range(len(policies))], policies, fontsize=font)
         panel.tick_params(length=0)
         panel.xaxis.tick_top()

@@ -53,7 +53,7 @@ def regret_against_variance(
                 ends[panel].append(End(policy, float(x[-1]), float(y[-1])))
             panel.set_xlim(left=0)
             panel.set_xlabel("√(sum of variances)")
-        panels[0].set_ylim(bottom=0)
+        panels[0].set_ylim(bottom=0)  # once all panels are drawn: it ends the shared autoscaling
         for panel in leftmost(panels, style):
             panel.set_ylabel("regret after the last round")
         caption(figure, title, style)

@@ -59,7 +59,7 @@ def panels_for(
         unused.remove()
     panels = list(places.flat[: len(titles)])
     for panel, title in zip(panels, titles, strict=True):
-        panel.set_title(title, loc="left")
+        panel.set_title(wrapped(title, figure.get_figwidth() / columns, style), loc="left")
         panel.grid(axis="y", linewidth=0.4, alpha=0.5)
         panel.set_axisbelow(True)
     return figure, panels
@@ -164,10 +164,15 @@ def spread(
     return placed
 
 
+def wrapped(text: str, inches: float, style: Style) -> str:
+    """In as many lines as the width needs, at about 0.62 of the font's size a letter."""
+    return textwrap.fill(text, max(10, int(116.0 * inches / (style.font + 1.0))))
+
+
 def caption(figure: Figure, title: str | None, style: Style) -> None:
     """Above all panels, in as many lines as the width needs; a paper prints its own."""
     if title is not None and style.titled:
-        lines = textwrap.fill(title, int(125 * figure.get_figwidth() / style.font))
+        lines = wrapped(title, figure.get_figwidth(), style)
         figure.suptitle(lines, fontsize=style.font + 1, x=0.01, ha="left")
 
 

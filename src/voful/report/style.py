@@ -203,7 +203,7 @@ class Style:
         if self.width is None:
             return width * columns, height * rows
         each = self.width / columns
-        return self.width, rows * max(each * height / width, 1.7)
+        return self.width, rows * min(max(each * height / width, 1.7), 2.8)
 
     def parameters(self) -> dict[str, Any]:
         """Matplotlib's settings while a figure is drawn and written."""

@@ -32,6 +32,8 @@ __all__ = [
     "with_series",
 ]
 
+NO_REGRET = 1e-6  # a mean below it is rounding, and nothing to divide by
+
 _TIMES = ("select_time", "plan_time", "update_time")  # what the policy is responsible for
 
 
@@ -187,8 +189,9 @@ def pooled_draws(last: pl.DataFrame) -> FloatArray:
 def relative_regret(results: pl.DataFrame, reference: str) -> pl.DataFrame:
     """Mean final regret over that of a reference policy on the same problem.
 
-    Columns: problem, policy, regret, ratio, typical (geometric mean of a policy's ratios, each
-    taken as at least 1/100); the best policies come first.
+    Columns: problem, policy, regret, ratio (null where the reference has no regret: below 1e-6),
+    typical (geometric mean of a policy's ratios, each taken as at least 1/100); the best policies
+    come first.
     """
     table = (
         last_rows(results)
@@ -197,12 +200,12 @@ def relative_regret(results: pl.DataFrame, reference: str) -> pl.DataFrame:
     )
     base = table.filter(pl.col("policy").cast(pl.String) == reference)
     joined = table.join(base.select("problem", base="regret"), on="problem")
-    ratio = pl.col("regret") / pl.col("base")
+    ratio = pl.when(pl.col("base") > NO_REGRET).then(pl.col("regret") / pl.col("base"))
     return (
         joined.with_columns(ratio=ratio)
         .with_columns(typical=pl.col("ratio").clip(0.01).log().mean().over("policy").exp())
         .select("problem", "policy", "regret", "ratio", "typical")
-        .sort("typical", "policy", "problem")
+        .sort("typical", "policy", "problem", nulls_last=True)
     )
 
 
