@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from time import perf_counter
@@ -11,7 +11,7 @@ import numpy as np
 
 from voful import validation
 from voful.envs import LinearBandit
-from voful.typing import BanditPolicy
+from voful.typing import BanditPolicy, FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,9 @@ class Record:
         Whether theta* is in the policy's set now; None for policies without a set.
     covered
         Whether theta* was in the set at every check so far; None for policies without a set.
+    width
+        Upper minus lower bound of the played arm's mean, by all that is learnt; None for policies
+        without bounds, and between the points of `doubling`.
     select_time, update_time
         Seconds spent in the policy's `select` and `update` so far; see `compiled_loop` for what
         that means there.
@@ -40,6 +43,7 @@ class Record:
     sum_variance: float
     in_set: bool | None
     covered: bool | None
+    width: float | None
     select_time: float
     update_time: float
 
@@ -49,6 +53,19 @@ def log_spaced(n_rounds: int, n_points: int = 60) -> tuple[int, ...]:
     """About n_points recording points from 1 to n_rounds, evenly spaced in the logarithm."""
     points = np.unique(np.geomspace(1, n_rounds, n_points).round().astype(int))
     return tuple(int(point) for point in points)
+
+
+def doubling(points: Iterable[int]) -> frozenset[int]:
+    """Of the recording points the last, and going back each that is at most half of the one after.
+
+    A width may cost as much as hundreds of rounds (VOFUL's is two cutting-plane problems): at so
+    few points it is cheap beside the run.
+    """
+    taken: list[int] = []
+    for point in sorted(points, reverse=True):
+        if not taken or 2 * point <= taken[-1]:
+            taken.append(point)
+    return frozenset(taken)
 
 
 def play(
@@ -100,6 +117,7 @@ def _play(
     check_every: int,
 ) -> Iterator[Record]:
     theta_star = env.theta_star
+    measured = doubling(points)
     regret = sum_variance = select_time = update_time = 0.0
     covered: bool | None = None if policy.confidence_set is None else True
     in_set = covered
@@ -123,4 +141,24 @@ def _play(
             in_set = policy.confidence_set.contains(theta_star)
             covered = bool(covered and in_set)
         if recording:
-            yield Record(round, regret, sum_variance, in_set, covered, select_time, update_time)
+            width = _width(policy, arms, choice) if round in measured else None
+            yield Record(
+                round, regret, sum_variance, in_set, covered, width, select_time, update_time
+            )
+
+
+def _width(policy: BanditPolicy, arms: FloatArray, choice: int) -> float | None:
+    """By the set; policies without one may bound single arms. Neither changes the policy."""
+    Theta = policy.confidence_set
+    if Theta is not None:
+        lower, upper = Theta.interval(arms[choice : choice + 1])
+        return _positive(upper[0] - lower[0])
+    if (index := getattr(policy, "index", None)) is None:
+        return None
+    _, lower, upper = index(arms)
+    return _positive(upper[choice] - lower[choice])
+
+
+def _positive(width: float) -> float | None:
+    """A point estimate, or an empty set that answers by one, bounds nothing."""
+    return float(width) if width > 0.0 else None

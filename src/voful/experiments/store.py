@@ -77,7 +77,7 @@ class Store:
             "replicate": run.replicate,
         }
         everything = {name: [label] * n for name, label in labels.items()} | columns
-        series = [pl.Series(name, x, dtype=_type_of(x)) for name, x in everything.items()]
+        series = [pl.Series(name, x, dtype=_type_of(name, x)) for name, x in everything.items()]
         self._write_frame(f"{run.key}.parquet", pl.DataFrame(series))
         (self.failed / f"{run.key}.json").unlink(missing_ok=True)
 
@@ -256,13 +256,15 @@ def _while_files_move(read: Callable[[], T]) -> T:
     return read()
 
 
-def _type_of(values: list[Any]) -> Any:
+def _type_of(name: str, values: list[Any]) -> Any:
     """Polars type of a column: the same in every file, also where all values are missing."""
     import polars as pl
 
     known = {str: pl.String, bool: pl.Boolean, int: pl.Int64, float: pl.Float64}
     first = next((value for value in values if value is not None), None)
-    return pl.Boolean if first is None else known[type(first)]  # only truths may be missing
+    if first is None:  # of what may be missing, only widths are no truths
+        return pl.Float64 if name == "width" else pl.Boolean
+    return known[type(first)]
 
 
 def _empty(step: str) -> pl.DataFrame:
