@@ -53,16 +53,18 @@ Results = Annotated[Path, typer.Argument(help="Directory of results.", exists=Tr
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option(help="Directory for results and figure.")] = Path("out/demo"),
+    out: Annotated[Path, typer.Option(help="Directory for results, figures and page.")] = Path(
+        "out/demo"
+    ),
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of each run.")] = 5000,
     replicates: Annotated[int, typer.Option(min=1, help="Seeds of each cell.")] = 10,
     workers: Workers = 0,
 ) -> None:
-    """Play four algorithms on a low-noise and a noisy problem."""
+    """Play four algorithms with little and with much noise; write their page."""
     from voful.experiments.demo import demo_study
 
     console.print(
-        f"{rounds} rounds a run: 20 fixed arms on the sphere, d = 5, rewards in [-1, 1]",
+        f"{rounds} rounds a run: 20 fixed arms on the sphere, d = 5 and 2, rewards in [-1, 1]",
         soft_wrap=True,
     )
     complete = _run(demo_study(rounds, replicates), out, workers or None, table=False)
@@ -208,7 +210,7 @@ def report(
         str, typer.Option(help="screen, or paper: PDF for one and for two columns.")
     ] = "screen",
 ) -> None:
-    """Say what a study found and what is missing of it, and draw its figures into its directory."""
+    """Say what a study found and what is missing of it; write its page and its figures."""
     from voful.report import console as tables
     from voful.report.files import write_report
     from voful.report.summaries import step_of
@@ -223,6 +225,7 @@ def report(
         console.print(line, style="yellow", soft_wrap=True, highlight=False, markup=False)
     for path in made.paths:
         print(f"written: {path}")
+    print(f"page: {made.page.resolve().as_uri()}")
 
 
 def _print_results(out: Path) -> None:

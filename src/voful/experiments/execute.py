@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from time import process_time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from voful.experiments.compiled_loop import can_play, play_compiled
 from voful.experiments.episodes import EpisodeRecord, play_episodes
 from voful.experiments.loop import Record, play
 from voful.experiments.run import LINEAR_BANDIT, Run
+from voful.experiments.snapshots import DIM, Album
 from voful.registry import Kind
 
 Columns = dict[str, list[Any]]
@@ -43,20 +44,32 @@ class Outcome:
         The traceback of a failure; else None.
     loop_time
         Seconds of CPU in the loop.
+    snapshots
+        Pictures on the way, where the run takes any.
     """
 
     columns: Columns | None
     error: str | None = None
     loop_time: float = 0.0
+    snapshots: Columns | None = None
+
+
+class Ready(NamedTuple):
+    """A run that is set up: it is played while the records are read."""
+
+    records: Iterator[Record | EpisodeRecord]
+    album: Album | None = None
 
 
 def attempt(run: Run) -> Outcome:
     """Play a run; whatever it raises is part of the outcome."""
     try:
-        records = PREPARE[run.problem.kind](run)
+        ready = PREPARE[run.problem.kind](run)
         started = process_time()
-        played = list(records)
-        return Outcome(_columns(played), loop_time=process_time() - started)
+        played = list(ready.records)
+        loop_time = process_time() - started
+        snapshots = None if ready.album is None else ready.album.columns
+        return Outcome(_columns(played), loop_time=loop_time, snapshots=snapshots)
     except BaseException:  # also SystemExit and the like in a user's code
         return Outcome(None, traceback.format_exc())
 
@@ -72,11 +85,11 @@ def rehearse(runs: Sequence[Run]) -> list[str | None]:
 
 def _rehearse(run: Run) -> str | None:
     try:
-        records = PREPARE[run.problem.kind](run, first_only=True)
+        ready = PREPARE[run.problem.kind](run, first_only=True)
     except Exception as error:
         return str(error)
     with contextlib.suppress(Exception):  # the run itself will say it
-        list(records)
+        list(ready.records)
     return None
 
 
@@ -108,7 +121,7 @@ def policy_class(run: Run) -> tuple[Callable[..., Any], dict[str, Any]]:
     return entry.cls, {**entry.params, **contender.params}
 
 
-def prepare_bandit(run: Run, *, first_only: bool = False) -> Iterator[Record]:
+def prepare_bandit(run: Run, *, first_only: bool = False) -> Ready:
     """A linear bandit and its policy, ready to play."""
     env = build_environment(run)
     cls, params = policy_class(run)
@@ -120,34 +133,43 @@ def prepare_bandit(run: Run, *, first_only: bool = False) -> Iterator[Record]:
     policy = registry.build(cls, env.dim, offered=offered, **params)
     n_rounds = 1 if first_only else run.problem.length
     record_at = None if first_only else run.record_at
-    if can_play(policy, env, n_rounds):
-        return play_compiled(policy, env, n_rounds, record_at=record_at, check_every=CHECK_EVERY)
-    return play(
+    album = None
+    if run.snapshots and env.dim == DIM and not first_only:
+        album = Album(policy, env.theta_star, n_rounds, run.snapshots)
+    if album is None and can_play(policy, env, n_rounds):
+        compiled = play_compiled(
+            policy, env, n_rounds, record_at=record_at, check_every=CHECK_EVERY
+        )
+        return Ready(compiled, None)
+    records = play(
         policy,
         env,
         n_rounds,
         record_at=record_at,
         pass_variance=bool(getattr(cls, "needs_variance", False)),
         check_every=CHECK_EVERY,
+        watcher=album,
     )
+    return Ready(records, album)
 
 
-def prepare_episodes(run: Run, *, first_only: bool = False) -> Iterator[EpisodeRecord]:
+def prepare_episodes(run: Run, *, first_only: bool = False) -> Ready:
     """A linear mixture MDP and its agent, ready to play."""
     env = build_environment(run)
     cls, params = policy_class(run)
     offered = {"n_episodes": run.problem.length, "seed": run.policy_seed()}
     agent = registry.build(cls, env.model, offered=offered, **params)
-    return play_episodes(
+    records = play_episodes(
         agent,
         env,
         1 if first_only else run.problem.length,
         record_at=None if first_only else run.record_at,
     )
+    return Ready(records)
 
 
-PREPARE: Mapping[Kind, Callable[..., Iterator[Record | EpisodeRecord]]] = {
+PREPARE: Mapping[Kind, Callable[..., Ready]] = {
     "bandit": prepare_bandit,
     "episodic": prepare_episodes,
 }
-"""How each kind of run is set up; what is returned plays while it is read."""
+"""How each kind of run is set up."""

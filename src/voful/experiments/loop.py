@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from time import perf_counter
+from typing import Protocol
 
 import numpy as np
 
@@ -48,6 +49,15 @@ class Record:
     update_time: float
 
 
+class Watcher(Protocol):
+    """Looks on at some rounds, after the choice and before the reward."""
+
+    rounds: frozenset[int]
+
+    def take(self, round: int, arms: FloatArray, choice: int, regret: float) -> None:
+        """Round, its arms, the chosen one, and the regret of the rounds before."""
+
+
 @cache
 def log_spaced(n_rounds: int, n_points: int = 60) -> tuple[int, ...]:
     """About n_points recording points from 1 to n_rounds, evenly spaced in the logarithm."""
@@ -76,6 +86,7 @@ def play(
     record_at: Sequence[int] | None = None,
     pass_variance: bool = False,
     check_every: int = 1,
+    watcher: Watcher | None = None,
 ) -> Iterator[Record]:
     """Play `n_rounds` and yield a record at each recording point.
 
@@ -91,11 +102,13 @@ def play(
         Whether `update` gets the true variance (for policies that declare it in the registry).
     check_every
         theta* in the set is checked every so many rounds, and at recording points.
+    watcher
+        Is shown the rounds that it names; what it does is not counted as the policy's time.
     """
     n_rounds = validation.positive_int("n_rounds", n_rounds)
     check_every = validation.positive_int("check_every", check_every)
     points = frozenset(recording_points(n_rounds, record_at))
-    return _play(policy, env, n_rounds, points, pass_variance, check_every)
+    return _play(policy, env, n_rounds, points, pass_variance, check_every, watcher)
 
 
 def recording_points(n_rounds: int, record_at: Sequence[int] | None) -> tuple[int, ...]:
@@ -115,6 +128,7 @@ def _play(
     points: frozenset[int],
     pass_variance: bool,
     check_every: int,
+    watcher: Watcher | None,
 ) -> Iterator[Record]:
     theta_star = env.theta_star
     measured = doubling(points)
@@ -127,6 +141,8 @@ def _play(
         started = perf_counter()
         choice = policy.select(arms)
         select_time += perf_counter() - started
+        if watcher is not None and round in watcher.rounds:
+            watcher.take(round, arms, choice, regret)
         feedback = env.pull(choice, policy.confidence_set)
         started = perf_counter()
         if pass_variance:
@@ -141,13 +157,13 @@ def _play(
             in_set = policy.confidence_set.contains(theta_star)
             covered = bool(covered and in_set)
         if recording:
-            width = _width(policy, arms, choice) if round in measured else None
+            width = width_of(policy, arms, choice) if round in measured else None
             yield Record(
                 round, regret, sum_variance, in_set, covered, width, select_time, update_time
             )
 
 
-def _width(policy: BanditPolicy, arms: FloatArray, choice: int) -> float | None:
+def width_of(policy: BanditPolicy, arms: FloatArray, choice: int) -> float | None:
     """By the set; policies without one may bound single arms. Neither changes the policy."""
     Theta = policy.confidence_set
     if Theta is not None:

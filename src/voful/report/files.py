@@ -16,10 +16,13 @@ from voful.experiments.store import Store
 from voful.persistence import atomic_file
 from voful.report import figures, summaries
 from voful.report.differences import paired_differences
+from voful.report.groups import reference_of
 from voful.report.growth import growth_exponents
 from voful.report.missing import missing
+from voful.report.page import write_page
 from voful.report.series import series_of
 from voful.report.style import Style, styles
+from voful.report.theatre import theatre_strip
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,9 +48,11 @@ class Report:
         Frames of `final_table`, `growth_exponents`, `paired_differences` (with the reference) and
         `missing`.
     reference
-        The policy that others are compared with: oful, or the first.
+        The policy that others are compared with: oful or ucrl-vtr, or the first.
     paths
         Written files.
+    page
+        The one to open first.
     """
 
     name: str
@@ -58,6 +63,7 @@ class Report:
     missing: pl.DataFrame
     reference: str
     paths: tuple[Path, ...]
+    page: Path
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ class _Drawing:
 
 
 def write_report(directory: str | Path, style: str = "screen") -> Report:
-    """Draw the figures of a study into its directory, each with its numbers as CSV.
+    """Write a study's page and figures into its directory, each figure with its numbers as CSV.
 
     Parameters
     ----------
@@ -94,7 +100,7 @@ def write_report(directory: str | Path, style: str = "screen") -> Report:
     if results.is_empty():
         raise ValueError(f"{directory}: got no results; expected a study that was played")
     results = _described(results, manifest)
-    reference = _reference(results)
+    reference = reference_of(results["policy"].unique().sort().cast(pl.String).to_list())
     frames = {
         "final": summaries.final_table(results),
         "growth": growth_exponents(results),
@@ -110,12 +116,16 @@ def write_report(directory: str | Path, style: str = "screen") -> Report:
             if _fits(figure, drawing, size):
                 stem = directory / f"{drawing.stem}{size.name}"
                 paths += map(Path, figures.write(figure, stem, size.formats))
+    snapshots = store.snapshots()
+    if not snapshots.is_empty():
+        paths += map(Path, figures.write(theatre_strip(snapshots), directory / "theatre"))
     return Report(
         name=manifest.name,
         results=results,
         missing=missing(results, manifest, store.failures()),
         reference=reference,
         paths=tuple(paths),
+        page=write_page(directory),
         **frames,
     )
 
@@ -124,11 +134,6 @@ def _described(results: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
     families = {problem["name"]: problem["family"] for problem in manifest.problems}
     with_series = summaries.with_series(results, series_of(manifest.problems))
     return summaries.with_families(with_series, families)
-
-
-def _reference(results: pl.DataFrame) -> str:
-    policies = results["policy"].cast(pl.String).unique(maintain_order=True).to_list()
-    return "oful" if "oful" in policies else str(policies[0])
 
 
 def _drawings(results: pl.DataFrame, manifest: Manifest, reference: str) -> list[_Drawing]:

@@ -51,7 +51,7 @@ def both(
 
 
 def determined(records: list[Record]) -> list[tuple[Any, ...]]:
-    return [(r.round, r.regret, r.sum_variance, r.in_set, r.covered) for r in records]
+    return [(r.round, r.regret, r.sum_variance, r.in_set, r.covered, r.width) for r in records]
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
@@ -143,7 +143,7 @@ def test_studies_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("voful.experiments.execute.play", refuse)
     run = Run(Problem("p", {"dim": 2}, 20), Contender("oful", "oful"), 0, 0)
-    assert list(prepare_bandit(run))[-1].round == 20
+    assert list(prepare_bandit(run).records)[-1].round == 20
     adversary = Run(Problem("p", {"dim": 2, "noise": "adversary"}, 20), run.contender, 0, 0)
     with pytest.raises(AssertionError, match="the Python loop"):
         prepare_bandit(adversary)
