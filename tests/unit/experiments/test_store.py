@@ -67,8 +67,9 @@ def test_widths_that_are_all_missing_are_numbers_all_the_same(tmp_path: Path) ->
     store = Store(tmp_path)
     with store.locked():
         store.write_manifest(Manifest.of(declared))
-        for run, widths in zip(declared.runs(), ([2.0, 1.0], [None, None]), strict=True):
-            store.add(run, columns(run) | {"width": widths})
+        missing: list[Any] = [None, None]
+        for run, widths in zip(declared.runs(), ([2.0, 1.0], missing), strict=True):
+            store.add(run, {**columns(run), "width": widths})
     frame = voful.results(tmp_path)
     assert frame["width"].dtype == pl.Float64
     assert frame["width"].to_list() == [2.0, 1.0, None, None]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.patches import Rectangle
 
 from voful.report.figures import (
     HORIZON_FLOOR,
@@ -83,7 +84,7 @@ def test_zero_regret_stands_on_the_floor(horizons: pl.DataFrame) -> None:
     )
     panel = regret_against_horizon(none).axes[0]
     (on_floor,) = [line for line in panel.lines if line.get_markerfacecolor() == "white"]
-    assert len(on_floor.get_xdata()) == 2
+    assert np.size(on_floor.get_xdata()) == 2
     assert f"open: below {HORIZON_FLOOR}" in panel.get_ylabel()
     assert np.all(on_floor.get_ydata() == HORIZON_FLOOR)
     with pytest.raises(ValueError, match="floor"):
@@ -109,8 +110,9 @@ def test_labels_of_a_figure_are_apart(results: pl.DataFrame) -> None:
 def test_bands_are_the_intervals(results: pl.DataFrame) -> None:
     panel = regret_over_rounds(results.filter(problem="easy", policy="oful")).axes[0]
     (band,) = panel.collections
-    corners = {tuple(corner) for corner in band.get_paths()[0].vertices}
-    assert {(100.0, 50.0), (100.0, 52.0)} <= corners
+    corners = np.asarray(band.get_paths()[0].vertices).tolist()
+    assert [100.0, 50.0] in corners
+    assert [100.0, 52.0] in corners
 
 
 def test_one_seed_is_drawn_without_band(results: pl.DataFrame, tmp_path: Path) -> None:
@@ -133,9 +135,11 @@ def test_bars_have_a_row_a_policy_best_first(results: pl.DataFrame) -> None:
     assert [panel.get_title("left") for panel in figure.axes] == ["easy", "hard"]
     panel = figure.axes[0]
     assert [label.get_text() for label in panel.get_yticklabels()] == ["mine", "oful"]
-    assert [bar.get_width() for bar in panel.patches] == pytest.approx([26.0, 51.0])
+    assert [
+        bar.get_bbox().width for bar in panel.patches if isinstance(bar, Rectangle)
+    ] == pytest.approx([26.0, 51.0])
     assert panel.get_xlim()[1] > 52.0
-    ends = sorted(float(x) for line in panel.lines for x in line.get_xdata())
+    ends = np.sort(np.concatenate([np.asarray(line.get_xdata()) for line in panel.lines]))
     assert ends == pytest.approx([25.0, 27.0, 50.0, 52.0])
 
 
@@ -159,7 +163,7 @@ def test_figures_of_papers(results: pl.DataFrame, tmp_path: Path, style: Any) ->
     for draw in (regret_over_rounds, final_regret, regret_against_variance, regret_grid):
         figure = draw(results, title="title", style=style)
         assert figure.get_figwidth() == width
-        assert figure._suptitle is None  # the paper's caption says it
+        assert figure.get_suptitle() == ""  # the paper's caption says it
         (path,) = write(figure, tmp_path / draw.__name__, style.formats)
         assert Path(path).read_bytes().startswith(b"%PDF")
     assert {axes.xaxis.label.get_fontsize() for axes in figure.axes} == {8.0}

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -29,7 +31,7 @@ def frame(regrets: dict[str, float], seeds: int = 4, power: float = 0.5) -> pl.D
     )
 
 
-def one(table: pl.DataFrame, kind: str) -> dict[str, float]:
+def one(table: pl.DataFrame, kind: str) -> dict[str, Any]:
     return table.filter(pl.col("with") == kind).row(0, named=True)
 
 
