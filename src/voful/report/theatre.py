@@ -106,7 +106,7 @@ def _draw(panel: Axes, seen: dict[str, Any], colour: str) -> None:
     panel.plot(
         *seen["theta_star"],
         marker="*",
-        markersize=7,
+        markersize=5.5,
         color=_GOLD,
         markeredgecolor="black",
         markeredgewidth=0.6,

@@ -31,7 +31,9 @@ function show(value, digits = 3) {
   return value.toLocaleString("en-US", { maximumFractionDigits: places, minimumFractionDigits: size >= 1 && size < 100 ? Math.min(places, 1) : 0 });
 }
 const percent = (value) => (value === null || value === undefined ? "–" : `${+(100 * value).toFixed(1)}%`);
-const times = (value) => (value === null || value === undefined ? "–" : `${value < 9.95 ? value.toFixed(2) : show(value)}×`);
+/** Two decimals where they say something. */
+const ratio = (value) => (value >= 0.095 && value < 9.95 ? value.toFixed(2) : show(value, value < 1 ? 1 : 2));
+const times = (value) => (value === null || value === undefined ? "–" : `${ratio(value)}×`);
 const count = (n, noun) => `${n.toLocaleString("en-US")} ${noun}${n === 1 ? "" : "s"}`;
 
 /** What the reader has chosen; `changed` tells those who `follow` it. */

@@ -272,7 +272,7 @@ class DotChart {
 }
 
 /** Chips that show and hide policies everywhere; a double click leaves one alone. */
-function legend() {
+function legend(...extras) {
   const host = make("div", { class: "legend", role: "group", "aria-label": "Policies shown" });
   const present = POLICIES.map((_, policy) => policy).filter((policy) => ROWS.some((row) => row.policy === policy));
   const set = (hidden) => { state.hidden = new Set(hidden); state.changed(); };
@@ -284,6 +284,7 @@ function legend() {
   if (present.length > 3) host.append(make("span", { style: "white-space:nowrap" },
     make("button", { type: "button", class: "aside", onclick: () => set([]) }, "all"),
     make("button", { type: "button", class: "aside", onclick: () => set(present) }, "none")));
+  host.append(...extras);
   const draw = () => chips.forEach((chip, i) => chip.setAttribute("aria-pressed", String(!state.hidden.has(present[i]))));
   state.follow(draw);
   draw();

@@ -31,8 +31,6 @@ MOST_POINTS = 120  # of a curve
 MOST_SEEDS = 20  # curves of single seeds in a cell
 MOST_NUMBERS = 600_000  # in all curves of single seeds: some 4 MB
 
-INTERVAL = "the mean over the seeds ± two standard errors"
-
 Data = dict[str, Any]
 
 
@@ -59,7 +57,7 @@ def page_data(directory: str | Path) -> Data:
         "policies": [_policy(cell) for cell in manifest.policies],
         "replicates": len({replicate for _, _, replicate in manifest.runs.values()}),
         "reference": places["policy"][reference],
-        "interval": INTERVAL,
+        "interval": _interval_in_words(results),
         "table": _headline(results, reference, places),
         "typical": _typical(results, reference, places),
         "curves": _curves(results, places),
@@ -79,6 +77,11 @@ def with_interval(table: pl.DataFrame) -> pl.DataFrame:
     return table.with_columns(
         regret_low=pl.col("regret") - error, regret_high=pl.col("regret") + error
     )
+
+
+def _interval_in_words(results: pl.DataFrame) -> str:
+    own = "regret_low" in final_table(results).columns
+    return "95 % bootstrap of the mean over the seeds" if own else "mean ± two standard errors"
 
 
 # --- who played -------------------------------------------------------------------------------
@@ -199,28 +202,23 @@ def _curves(results: pl.DataFrame, places: dict[str, dict[str, int]]) -> Data:
 
 def _thinned(results: pl.DataFrame) -> pl.DataFrame:
     """At most `MOST_POINTS` of each run's points, evenly chosen, the last one among them."""
-    step = step_of(results)
-    rank = pl.col(step).rank("dense").over("problem") - 1
-    last = rank.max().over("problem").clip(1)
-    slot = (rank * (MOST_POINTS - 1)) // last
-    return (
-        results.with_columns(_rank=rank, _slot=slot, _last=last)
-        .filter(
-            (pl.col("_last") < MOST_POINTS)
-            | (pl.col("_rank") == pl.col("_rank").max().over("problem", "_slot"))
-        )
-        .drop("_rank", "_slot", "_last")
-    )
+    return _evenly_chosen(results, ["problem"], step_of(results), MOST_POINTS)
 
 
 def _evenly_chosen_seeds(results: pl.DataFrame, most: int) -> pl.DataFrame:
     """Of each cell with more than `most` seeds, so many, evenly spaced in their order."""
     cell = ["problem", "policy"]
-    rank = pl.col("replicate").rank("dense").over(cell) - 1
-    n = pl.col("replicate").n_unique().over(cell)
-    slot = (rank * most) // n
-    first = rank == rank.min().over(*cell, slot)
-    return results.filter((n <= most) | first).sort(*cell, "replicate", step_of(results))
+    chosen = _evenly_chosen(results, cell, "replicate", most)
+    return chosen.sort(*cell, "replicate", step_of(results))
+
+
+def _evenly_chosen(results: pl.DataFrame, group: list[str], name: str, most: int) -> pl.DataFrame:
+    """The rows with at most so many of each group's values of a column; the last one stays."""
+    values = results.select(*group, name).unique().sort(*group, name)
+    place, n = pl.int_range(pl.len()).over(group), pl.len().over(group)
+    slots = values.with_columns(slot=place * most // n)
+    kept = slots.filter(pl.struct(*group, "slot").is_last_distinct())
+    return results.join(kept, on=[*group, name], how="semi", maintain_order="left")
 
 
 def _by_variance(

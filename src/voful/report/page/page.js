@@ -72,13 +72,13 @@ const bandsToggle = () => toggle("intervals", state.bands, (on) => { state.bands
 const some = POLICIES.length > 10 ? ` Shown are the best overall and ${reference}; click a name to add it.` : "";
 if (shownProblems.length <= 4) {
   const charts = shownProblems.map((problem) => new LineChart({ title: PROBLEMS[problem].name, xLabel: STEP, yLabel: "cumulative regret", series: () => curvesOf(problem) }));
-  section("curves", "Regret", `Cumulative regret over the ${STEP}s, mean and interval.${some}`, make("div", { class: "controls" }, bandsToggle()), legend(),
+  section("curves", "Regret", `Cumulative regret over the ${STEP}s, mean and interval.${some}`, legend(bandsToggle()),
     make("div", { class: shownProblems.length === 1 ? "charts one" : "charts" }, charts.map((chart) => chart.element)), make("p", { class: "hint" }, HINT));
 } else {
   let problem = shownProblems[0];
   const chart = new LineChart({ title: PROBLEMS[problem].name, xLabel: STEP, yLabel: "cumulative regret", height: 420, series: () => curvesOf(problem) });
   const pick = choice("Problem", shownProblems.map((p) => [p, PROBLEMS[p].name]), problem, (p) => { problem = p; chart.title(PROBLEMS[p].name); chart.zoomTo(null); });
-  section("curves", "Regret", `Cumulative regret over the ${STEP}s, mean and interval.${some}`, make("div", { class: "controls" }, pick.element, bandsToggle()), legend(),
+  section("curves", "Regret", `Cumulative regret over the ${STEP}s, mean and interval.${some}`, make("div", { class: "controls" }, pick.element), legend(bandsToggle()),
     make("div", { class: "charts one" }, chart.element), make("p", { class: "hint" }, HINT));
 }
 

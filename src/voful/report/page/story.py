@@ -17,7 +17,8 @@ LONGEST = 4000  # characters of one
 def what_is_missing(store: Store, manifest: Manifest) -> dict[str, Any]:
     """Counts of declared, stored and failed runs, and tracebacks; cells only where some lack."""
     stored = store.keys()
-    failures = {key: f for key, f in store.failures().items() if key in manifest.runs}
+    known = store.failures()
+    failures = {key: known[key] for key in manifest.runs if key in known}
     counts = [
         Counter(manifest.runs[key][:2] for key in some)
         for some in (manifest.runs, stored & manifest.runs.keys(), failures)
@@ -62,8 +63,11 @@ def how_to_repeat(manifest: Manifest) -> dict[str, Any]:
 
 
 def _command(arguments: list[str]) -> str | None:
-    """As typed, without the place of the program; None where a script of the user's called us."""
+    """As typed, for all runs; None where a script of the user's called us."""
     program, *rest = arguments or [""]
     if PurePath(program).name not in ("voful", "__main__.py"):
         return None
-    return shlex.join(["voful", *rest])
+    if "--only" in rest:
+        place = rest.index("--only")
+        rest = rest[:place] + rest[place + 2 :]
+    return shlex.join(["voful", *(word for word in rest if not word.startswith("--only="))])

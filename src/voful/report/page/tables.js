@@ -15,7 +15,7 @@ function headline() {
   const hasCoverage = ROWS.some((row) => row.coverage !== null);
   const columns = [
     { key: "problem", head: "problem", of: (row) => row.problem, cell: (row) => text(row)[0] },
-    { key: "policy", head: "policy", of: (row) => text(row)[1], cell: (row) => [swatch(row.policy), text(row)[1], BEST.get(row.problem) === row ? make("span", { class: "badge" }, "best") : null] },
+    { key: "policy", head: "policy", of: (row) => text(row)[1], cell: (row) => [swatch(row.policy), text(row)[1], BEST.get(row.problem) === row ? [" ", make("span", { class: "badge" }, "best")] : null] },
     { key: "regret", head: "mean regret", number: true, of: (row) => row.regret, cell: (row) => show(row.regret) },
     { key: "interval", head: "interval", number: true, of: (row) => row.regret_high - row.regret_low, cell: (row) => make("span", { class: "range" }, row.regret_low === null ? "–" : `${show(row.regret_low)} – ${show(row.regret_high)}`) },
     { key: "ratio", head: `× ${reference}`, number: true, of: (row) => row.ratio, cell: (row) => times(row.ratio) },
@@ -59,8 +59,8 @@ function headline() {
 /** Ratio to the reference: a row per policy, best first, a column per problem. */
 function matrix() {
   const problems = [...new Set(ROWS.map((row) => row.problem))].sort((a, b) => a - b);
-  const shade = (ratio) => {
-    const octaves = Math.max(-3, Math.min(3, ratio > 0 ? Math.log2(ratio) : -3));
+  const shade = (value) => {
+    const octaves = Math.max(-3, Math.min(3, value > 0 ? Math.log2(value) : -3));
     const share = Math.round(Math.abs(octaves) / 3 * 62);
     return `background:color-mix(in srgb, ${octaves < 0 ? "#2f7fd1" : "#e07b1f"} ${share}%, var(--sunk))`;
   };
@@ -70,11 +70,11 @@ function matrix() {
       problems.map((p) => make("th", { scope: "col" }, make("div", {}, PROBLEMS[p].name))))),
     make("tbody", {}, DATA.typical.policy.map((policy, i) => make("tr", {},
       make("th", { scope: "row", title: POLICIES[policy].name }, swatch(policy), POLICIES[policy].name),
-      make("td", { class: "typical" }, DATA.typical.ratio[i] === null ? "–" : DATA.typical.ratio[i].toFixed(2)),
+      make("td", { class: "typical" }, DATA.typical.ratio[i] === null ? "–" : ratio(DATA.typical.ratio[i])),
       problems.map((problem) => {
         const row = at.get(`${problem} ${policy}`);
         if (!row || row.ratio === null) return make("td", { class: "none" }, "");
         return make("td", { style: shade(row.ratio), title: `${POLICIES[policy].name} · ${PROBLEMS[problem].name}: regret ${show(row.regret)}`, onclick: () => drillTo(problem, policy) },
-          row.ratio < 9.95 ? row.ratio.toFixed(2) : row.ratio.toFixed(0));
+          ratio(row.ratio));
       }))))));
 }

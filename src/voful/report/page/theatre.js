@@ -1,6 +1,7 @@
 // The theatre: confidence sets in the plane, round by round.
 
 const SIZE = 240; // of a scene, in its own units
+const WHOLE = 1.12; // half the width of a view of the unit ball
 
 /** Area of polygons of which members lie within an odd number: holes run the other way round. */
 function areaOf(polygons) {
@@ -20,8 +21,9 @@ class Scene {
     this.area = make("span");
     this.regret = make("span");
     this.mark = make("span", { class: "warn" });
+    this.larger = make("span", { class: "larger" });
     this.element = make("div", { class: "scene", "data-policy": POLICIES[run.policy].name },
-      make("div", { class: "scene-head" }, make("span", {}, swatch(run.policy), POLICIES[run.policy].name), this.mark),
+      make("div", { class: "scene-head" }, make("span", {}, swatch(run.policy), POLICIES[run.policy].name), this.mark, this.larger),
       this.plot, make("div", { class: "numbers" }, this.area, this.regret));
   }
 
@@ -40,8 +42,13 @@ class Scene {
     return most;
   }
 
-  draw(round, view) {
+  /** The whole ball, or what is about the set. */
+  draw(round, closeUp) {
     const { run } = this;
+    const reach = Math.max(1.2 * this.reach(round), 1e-9);
+    const near = closeUp && this.frame(round).polygons.length && reach < WHOLE;
+    const view = near ? { center: run.theta_star, half: reach } : { center: [0, 0], half: WHOLE };
+    this.larger.textContent = near ? `${show(WHOLE / reach, 2)}× larger` : "";
     const frame = this.frame(round);
     const colour = colourOf(run.policy);
     const unit = SIZE / (2 * view.half);
@@ -89,13 +96,12 @@ function theatre() {
   const rounds = [...new Set(runs.flatMap((run) => run.frames.map((frame) => frame.round)))].sort((a, b) => a - b);
   const problems = [...new Set(runs.map((run) => run.problem))].sort((a, b) => a - b);
   let shown = problems.length <= 2 ? -1 : problems[0];
-  let zoomed = false, timer = null;
+  let closeUp = false, timer = null;
   const acts = problems.map((problem) => {
     const first = new Map();
     for (const run of runs) if (run.problem === problem && !first.has(run.policy)) first.set(run.policy, new Scene(run));
     const scenes = [...first.values()];
-    const note = make("span", { style: "color:var(--pale);font-weight:420" });
-    return { problem, scenes, note, element: make("div", { class: "act" }, make("h3", {}, PROBLEMS[problem].name, " ", note), make("div", { class: "scenes" }, scenes.map((scene) => scene.element))) };
+    return { problem, scenes, element: make("div", { class: "act" }, make("h3", {}, PROBLEMS[problem].name), make("div", { class: "scenes" }, scenes.map((scene) => scene.element))) };
   });
   const slider = make("input", { type: "range", min: 0, max: rounds.length - 1, value: 0, step: 1, "aria-label": "Round", oninput: () => { pause(); draw(); } });
   const where = make("output", {});
@@ -108,13 +114,7 @@ function theatre() {
       if (act.element.hidden) continue;
       const visible = act.scenes.filter((scene) => !state.hidden.has(scene.run.policy));
       for (const scene of act.scenes) scene.element.hidden = state.hidden.has(scene.run.policy);
-      let view = { center: [0, 0], half: 1.12 };
-      if (zoomed && visible.length) {
-        const reach = Math.max(...visible.map((scene) => scene.reach(round)), 1e-6);
-        if (reach < 1) view = { center: visible[0].run.theta_star, half: 1.15 * reach };
-      }
-      act.note.textContent = zoomed && view.half < 1.1 ? `· seen ${show(1.12 / view.half, 2)}× larger, about θ*` : "";
-      for (const scene of visible) scene.draw(round, view);
+      for (const scene of visible) scene.draw(round, closeUp);
     }
   };
   const pause = () => { clearInterval(timer); timer = null; play.textContent = "Play"; };
@@ -131,7 +131,7 @@ function theatre() {
     make("button", { type: "button", class: "button", "aria-label": "One picture back", onclick: () => { pause(); go(Number(slider.value) - 1); } }, "‹"),
     make("button", { type: "button", class: "button", "aria-label": "One picture on", onclick: () => { pause(); go(Number(slider.value) + 1); } }, "›"),
     slider, where,
-    toggle("close-up", false, (on) => { zoomed = on; draw(); }, "Follow the sets as they shrink about θ*"),
+    toggle("close-up", false, (on) => { closeUp = on; draw(); }, "Follow each set as it shrinks about θ*"),
     problems.length > 1 ? choice("Problem", [[-1, "all problems"], ...problems.map((p) => [p, PROBLEMS[p].name])], shown, (p) => { shown = p; draw(); }).element : null);
   const small = (...children) => make("svg", { width: 16, height: 16, viewBox: "0 0 16 16", "aria-hidden": "true" }, children);
   const keys = make("div", { class: "keys" },
