@@ -12,7 +12,7 @@ between `select_time` and `update_time` as measured in every eighth round.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from types import FunctionType
 from typing import Any, Final, cast
@@ -27,7 +27,7 @@ from voful.confidence.base import BallSet
 from voful.envs.linear_bandit import Block, LinearBandit
 from voful.envs.noise import ADVERSARY, reward_and_variance
 from voful.envs.streams import BLOCK_ROUNDS
-from voful.experiments.loop import Record, recording_points
+from voful.experiments.loop import Columns, recording_points
 from voful.typing import BoolArray, FloatArray, IntArray
 from voful.validation import NO_MASK
 
@@ -184,8 +184,8 @@ def play_compiled(
     *,
     record_at: Sequence[int] | None = None,
     check_every: int = 1,
-) -> Iterator[Record]:
-    """`loop.play` where `can_play`; the environment itself stays at its first round."""
+) -> Columns:
+    """The records of `loop.play`, where `can_play`; the environment stays at its first round."""
     points = recording_points(n_rounds, record_at)
     space, Theta = policy._space, policy.confidence_set
     play_rounds = rounds_of(type(policy))
@@ -204,7 +204,6 @@ def play_compiled(
         last = min(first + BLOCK_ROUNDS, n_rounds)
         space.arms(block.arms.reshape(-1, space.dim))
         policy._reserve(last - first)
-        before = done
         done = play_rounds(
             policy._state(env.n_arms),
             block,
@@ -229,7 +228,13 @@ def play_compiled(
         )
         if Theta is not None and not truths[IN_SET]:
             Theta.warn_if_empty()
-        for k in range(before, done):
-            in_set, covered = record_truths[k].tolist() if has_set else (None, None)
-            regret, sum_variance, *times = records[k].tolist()
-            yield Record(points[k], regret, sum_variance, in_set, covered, *times)
+    nothing = [None] * len(points)
+    return {
+        "round": list(points),
+        "regret": records[:, REGRET].tolist(),
+        "sum_variance": records[:, SUM_VARIANCE].tolist(),
+        "in_set": record_truths[:, IN_SET].tolist() if has_set else nothing,
+        "covered": record_truths[:, COVERED].tolist() if has_set else nothing,
+        "select_time": records[:, SELECT_TIME].tolist(),
+        "update_time": records[:, UPDATE_TIME].tolist(),
+    }

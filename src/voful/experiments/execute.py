@@ -6,6 +6,7 @@ import contextlib
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from time import process_time
 from typing import Any
 
@@ -16,11 +17,9 @@ from voful.envs import FAMILIES as MIXTURE_FAMILIES
 from voful.envs import linear_bandit
 from voful.experiments.compiled_loop import can_play, play_compiled
 from voful.experiments.episodes import EpisodeRecord, play_episodes
-from voful.experiments.loop import Record, play
+from voful.experiments.loop import Columns, Record, play
 from voful.experiments.run import LINEAR_BANDIT, Run
 from voful.registry import Kind
-
-Columns = dict[str, list[Any]]
 
 CHECK_EVERY = 10  # rounds between two looks whether theta* is in the set
 
@@ -53,10 +52,10 @@ class Outcome:
 def attempt(run: Run) -> Outcome:
     """Play a run; whatever it raises is part of the outcome."""
     try:
-        records = PREPARE[run.problem.kind](run)
+        play_all = PREPARE[run.problem.kind](run)
         started = process_time()
-        played = list(records)
-        return Outcome(_columns(played), loop_time=process_time() - started)
+        columns = play_all()
+        return Outcome(columns, loop_time=process_time() - started)
     except BaseException:  # also SystemExit and the like in a user's code
         return Outcome(None, traceback.format_exc())
 
@@ -72,15 +71,16 @@ def rehearse(runs: Sequence[Run]) -> list[str | None]:
 
 def _rehearse(run: Run) -> str | None:
     try:
-        records = PREPARE[run.problem.kind](run, first_only=True)
+        play_all = PREPARE[run.problem.kind](run, first_only=True)
     except Exception as error:
         return str(error)
     with contextlib.suppress(Exception):  # the run itself will say it
-        list(records)
+        play_all()
     return None
 
 
-def _columns(records: Sequence[Record | EpisodeRecord]) -> Columns:
+def _columns(played: Iterator[Record | EpisodeRecord]) -> Columns:
+    records = list(played)
     names = [column.name for column in fields(records[0])]
     return {name: [_plain(getattr(record, name)) for record in records] for name in names}
 
@@ -108,7 +108,7 @@ def policy_class(run: Run) -> tuple[Callable[..., Any], dict[str, Any]]:
     return entry.cls, {**entry.params, **contender.params}
 
 
-def prepare_bandit(run: Run, *, first_only: bool = False) -> Iterator[Record]:
+def prepare_bandit(run: Run, *, first_only: bool = False) -> Callable[[], Columns]:
     """A linear bandit and its policy, ready to play."""
     env = build_environment(run)
     cls, params = policy_class(run)
@@ -121,8 +121,10 @@ def prepare_bandit(run: Run, *, first_only: bool = False) -> Iterator[Record]:
     n_rounds = 1 if first_only else run.problem.length
     record_at = None if first_only else run.record_at
     if can_play(policy, env, n_rounds):
-        return play_compiled(policy, env, n_rounds, record_at=record_at, check_every=CHECK_EVERY)
-    return play(
+        return partial(
+            play_compiled, policy, env, n_rounds, record_at=record_at, check_every=CHECK_EVERY
+        )
+    records = play(
         policy,
         env,
         n_rounds,
@@ -130,24 +132,26 @@ def prepare_bandit(run: Run, *, first_only: bool = False) -> Iterator[Record]:
         pass_variance=bool(getattr(cls, "needs_variance", False)),
         check_every=CHECK_EVERY,
     )
+    return partial(_columns, records)
 
 
-def prepare_episodes(run: Run, *, first_only: bool = False) -> Iterator[EpisodeRecord]:
+def prepare_episodes(run: Run, *, first_only: bool = False) -> Callable[[], Columns]:
     """A linear mixture MDP and its agent, ready to play."""
     env = build_environment(run)
     cls, params = policy_class(run)
     offered = {"n_episodes": run.problem.length, "seed": run.policy_seed()}
     agent = registry.build(cls, env.model, offered=offered, **params)
-    return play_episodes(
+    records = play_episodes(
         agent,
         env,
         1 if first_only else run.problem.length,
         record_at=None if first_only else run.record_at,
     )
+    return partial(_columns, records)
 
 
-PREPARE: Mapping[Kind, Callable[..., Iterator[Record | EpisodeRecord]]] = {
+PREPARE: Mapping[Kind, Callable[..., Callable[[], Columns]]] = {
     "bandit": prepare_bandit,
     "episodic": prepare_episodes,
 }
-"""How each kind of run is set up; what is returned plays while it is read."""
+"""How each kind of run is set up; what is returned plays it."""
