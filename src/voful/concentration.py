@@ -12,7 +12,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammainc
 
 from voful.compiled import kernel, shared
 from voful.typing import FloatArray
@@ -318,6 +317,8 @@ def variation_bernstein(
     With Ville, <xi_0, S_n> - c xi_0'H_n xi_0 <= G_n for all n and all such xi_0 at once; take
     xi_0 = e H^-1 S / |S|_{H^-1}, whose norm is at most e / sqrt(lambda).
     """
+    from scipy.special import gammainc  # a tenth of a second, and only this needs it
+
     curvature = freedman_curvature if predictable else empirical_curvature
     c, r = curvature(exponent), exponent / b
     inner = c * ridge * r * r  # half of the chi^2 argument

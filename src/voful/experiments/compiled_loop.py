@@ -27,7 +27,7 @@ from voful.confidence.base import BallSet
 from voful.envs.linear_bandit import Block, LinearBandit
 from voful.envs.noise import ADVERSARY, reward_and_variance
 from voful.envs.streams import BLOCK_ROUNDS
-from voful.experiments.loop import Record, doubling, recording_points, width_of
+from voful.experiments.loop import Columns, doubling, recording_points, width_of
 from voful.typing import BoolArray, FloatArray, IntArray
 from voful.validation import NO_MASK
 
@@ -185,8 +185,8 @@ def play_compiled(
     *,
     record_at: Sequence[int] | None = None,
     check_every: int = 1,
-) -> Iterator[Record]:
-    """`loop.play` where `can_play`; the environment itself stays at its first round."""
+) -> Columns:
+    """The records of `loop.play`, where `can_play`; the environment stays at its first round."""
     points = recording_points(n_rounds, record_at)
     space, Theta = policy._space, policy.confidence_set
     play_rounds = rounds_of(type(policy))
@@ -200,12 +200,12 @@ def play_compiled(
     when = np.array(points, dtype=np.int64)
     clip = space.reward_limits
     measured = doubling(points)
+    widths: list[float | None] = [None] * len(points)
     done = 0
     for first, last, block in _stretches(env, n_rounds, measured):
         if first % BLOCK_ROUNDS == 0:
             space.arms(block.arms.reshape(-1, space.dim))
         policy._reserve(last - first)
-        before = done
         done, choice = play_rounds(
             policy._state(env.n_arms),
             block,
@@ -230,14 +230,20 @@ def play_compiled(
         )
         if Theta is not None and not truths[IN_SET]:
             Theta.warn_if_empty()
-        for k in range(before, done):
-            in_set, covered = record_truths[k].tolist() if has_set else (None, None)
-            regret, sum_variance, *times = records[k].tolist()
-            width = None
-            if points[k] in measured:
-                row = (last - 1) % BLOCK_ROUNDS if len(block.arms) > 1 else 0
-                width = width_of(policy, block.arms[row], choice)
-            yield Record(points[k], regret, sum_variance, in_set, covered, width, *times)
+        if last in measured:
+            row = (last - 1) % BLOCK_ROUNDS if len(block.arms) > 1 else 0
+            widths[done - 1] = width_of(policy, block.arms[row], choice)
+    nothing = [None] * len(points)
+    return {
+        "round": list(points),
+        "regret": records[:, REGRET].tolist(),
+        "sum_variance": records[:, SUM_VARIANCE].tolist(),
+        "in_set": record_truths[:, IN_SET].tolist() if has_set else nothing,
+        "covered": record_truths[:, COVERED].tolist() if has_set else nothing,
+        "width": widths,
+        "select_time": records[:, SELECT_TIME].tolist(),
+        "update_time": records[:, UPDATE_TIME].tolist(),
+    }
 
 
 def _stretches(

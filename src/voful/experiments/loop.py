@@ -6,13 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from time import perf_counter
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from voful import validation
 from voful.envs import LinearBandit
 from voful.typing import BanditPolicy, FloatArray
+
+Columns = dict[str, list[Any]]
+"""The records of a run, field by field."""
 
 
 @dataclass(frozen=True, slots=True)

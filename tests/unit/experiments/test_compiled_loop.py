@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from voful import OFUL, BetOFUL, registry
-from voful.envs import LAWS, linear_bandit
+from voful.envs import LAWS, LinearBandit, linear_bandit
 from voful.experiments.compiled_loop import can_play, play_compiled
-from voful.experiments.execute import prepare_bandit
-from voful.experiments.loop import Record, play
+from voful.experiments.execute import _columns, prepare_bandit
+from voful.experiments.loop import Columns, play
 from voful.experiments.run import Contender, Problem, Run
 
 N_ROUNDS = 600  # two blocks and a part of a third
@@ -31,7 +31,7 @@ ENVIRONMENTS: dict[str, dict[str, Any]] = {
 
 def both(
     id: str, environment: dict[str, Any], n_rounds: int = N_ROUNDS, **params: Any
-) -> tuple[list[Record], list[Record], Any, Any]:
+) -> tuple[Columns, Columns, Any, Any]:
     entry = registry.lookup(id)
     played = []
     for compiled in (True, False):
@@ -41,17 +41,18 @@ def both(
         policy = registry.build(entry.cls, env.dim, offered=offered, **params)
         if compiled:
             assert can_play(policy, env, n_rounds)
-            records = list(play_compiled(policy, env, n_rounds, check_every=10))
+            columns = play_compiled(policy, env, n_rounds, check_every=10)
         else:
             pass_variance = entry.needs_variance
-            records = list(play(policy, env, n_rounds, pass_variance=pass_variance, check_every=10))
-        played.append((records, policy))
+            records = play(policy, env, n_rounds, pass_variance=pass_variance, check_every=10)
+            columns = _columns(records)
+        played.append((columns, policy))
     (fast, fast_policy), (slow, slow_policy) = played
     return fast, slow, fast_policy, slow_policy
 
 
-def determined(records: list[Record]) -> list[tuple[Any, ...]]:
-    return [(r.round, r.regret, r.sum_variance, r.in_set, r.covered, r.width) for r in records]
+def determined(columns: Columns) -> Columns:
+    return {name: values for name, values in columns.items() if "time" not in name}
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
@@ -59,7 +60,8 @@ def determined(records: list[Record]) -> list[tuple[Any, ...]]:
 def test_same_bits_as_the_python_loop(id: str, environment: str) -> None:
     fast, slow, fast_policy, slow_policy = both(id, ENVIRONMENTS[environment])
     assert determined(fast) == determined(slow)
-    assert len(fast) > 40
+    assert list(fast) == list(slow)
+    assert len(fast["regret"]) > 40
     rng = np.random.default_rng(0)
     arms = rng.uniform(-0.3, 0.3, (6, fast_policy.dim))
     for ours, theirs in zip(fast_policy.index(arms), slow_policy.index(arms), strict=True):
@@ -87,26 +89,31 @@ def test_same_where_theta_leaves_the_set(id: str, params: dict[str, Any]) -> Non
     fast, slow, *_ = both(id, ENVIRONMENTS["fixed"], **params)
     assert determined(fast) == determined(slow)
     if "width_scale" in params or "theta_norm" in params:
-        assert not fast[-1].covered
+        assert not fast["covered"][-1]
 
 
 def test_an_empty_set_says_so_and_plays_on() -> None:
-    kinds = []
-    for player in (play_compiled, play):
-        env = linear_bandit(dim=2, noise="none", theta_norm=0.9, seed=0)
-        wrong = BetOFUL(2, theta_norm=0.1, theta_center=[-0.8, -0.2])
-        with pytest.warns(RuntimeWarning, match="is empty"):
-            kinds.append(determined(list(player(wrong, env, 2000, check_every=10))))
-    assert kinds[0] == kinds[1]
+    def env() -> LinearBandit:
+        return linear_bandit(dim=2, noise="none", theta_norm=0.9, seed=0)
+
+    def wrong() -> BetOFUL:
+        return BetOFUL(2, theta_norm=0.1, theta_center=[-0.8, -0.2])
+
+    with pytest.warns(RuntimeWarning, match="is empty"):
+        fast = play_compiled(wrong(), env(), 2000, check_every=10)
+    with pytest.warns(RuntimeWarning, match="is empty"):
+        slow = _columns(play(wrong(), env(), 2000, check_every=10))
+    assert determined(fast) == determined(slow)
 
 
 def test_recording_points_and_time() -> None:
     env = linear_bandit(dim=2, seed=0)
-    list(play_compiled(OFUL(2), env, 1))  # loads the kernels
-    first, last = play_compiled(OFUL(2), env, 3000, record_at=[1500, 3000])
-    assert (first.round, last.round) == (1500, 3000)
-    assert 0.0 < first.select_time < last.select_time < 1.0
-    assert 0.0 < first.update_time < last.update_time < 1.0
+    play_compiled(OFUL(2), env, 1)  # loads the kernels
+    columns = play_compiled(OFUL(2), env, 3000, record_at=[1500, 3000])
+    assert columns["round"] == [1500, 3000]
+    for name in ("select_time", "update_time"):
+        first, last = columns[name]
+        assert 0.0 < first < last < 1.0
 
 
 class Contrary(OFUL):
@@ -134,7 +141,7 @@ def test_what_the_python_loop_plays(policy: Any, environment: dict[str, Any]) ->
 def test_arms_that_the_policy_refuses() -> None:
     policy = OFUL(2, feature_norm=0.5)
     with pytest.raises(ValueError, match="norm <= 0.5"):
-        list(play_compiled(policy, linear_bandit(dim=2), 10))
+        play_compiled(policy, linear_bandit(dim=2), 10)
 
 
 def test_studies_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,7 +150,7 @@ def test_studies_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("voful.experiments.execute.play", refuse)
     run = Run(Problem("p", {"dim": 2}, 20), Contender("oful", "oful"), 0, 0)
-    assert list(prepare_bandit(run).records)[-1].round == 20
+    assert prepare_bandit(run).play()["round"][-1] == 20
     adversary = Run(Problem("p", {"dim": 2, "noise": "adversary"}, 20), run.contender, 0, 0)
     with pytest.raises(AssertionError, match="the Python loop"):
         prepare_bandit(adversary)
@@ -152,4 +159,4 @@ def test_studies_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_warnings_are_not_noise() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        list(play_compiled(OFUL(2), linear_bandit(dim=2), 300))
+        play_compiled(OFUL(2), linear_bandit(dim=2), 300)

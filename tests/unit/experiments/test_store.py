@@ -221,3 +221,13 @@ def test_columns_of_grids_of_all_kinds(tmp_path: Path) -> None:
         directory = tmp_path / str(values)
         filled(directory, declared)
         assert voful.results(directory)["problem_p"].to_list()[::2] == expected
+
+
+def test_what_a_power_cut_tore_is_played_again(tmp_path: Path) -> None:
+    store = filled(tmp_path, study())
+    torn, empty, *_ = sorted(store.runs.iterdir())
+    torn.write_bytes(torn.read_bytes()[:-9])
+    empty.write_bytes(b"")
+    with store.locked():
+        assert len(store.keys()) == 10
+    assert len(voful.results(tmp_path)) == 20

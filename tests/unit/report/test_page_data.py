@@ -195,7 +195,9 @@ def made_up(directory: Path, problems: int, policies: int, replicates: int, poin
         "policy": [run.contender.name for run in runs],
         "replicate": [run.replicate for run in runs],
     }
-    frame = pl.DataFrame({name: np.repeat(np.array(values), points) for name, values in repeat.items()})
+    frame = pl.DataFrame(
+        {name: np.repeat(np.array(values), points) for name, values in repeat.items()}
+    )
     frame = frame.with_columns(
         round=pl.Series(np.tile(steps, len(runs))),
         regret=pl.Series(rng.uniform(size=n).reshape(-1, points).cumsum(axis=1).ravel()),
