@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from abc import ABC, abstractmethod
 
@@ -132,3 +133,15 @@ class BaseConfidenceSet(ParameterSet):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} in R^{self.dim} after {self.n_observations} observations>"
+
+
+class BallSet(BaseConfidenceSet):
+    """A set whose members lie in the ball |theta - theta_center| <= theta_norm."""
+
+    theta_norm: float
+    theta_center: FloatArray
+
+    def in_ball(self, theta: FloatArray) -> bool:
+        """Whether theta lies in the ball (1e-9 relative slack)."""
+        offset = math.hypot(*(theta - self.theta_center))
+        return offset <= self.theta_norm * (1.0 + validation.TOLERANCE)

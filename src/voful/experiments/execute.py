@@ -6,6 +6,7 @@ import contextlib
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from time import process_time
 from typing import Any, NamedTuple
 
@@ -14,13 +15,12 @@ import numpy as np
 from voful import registry
 from voful.envs import FAMILIES as MIXTURE_FAMILIES
 from voful.envs import linear_bandit
+from voful.experiments.compiled_loop import can_play, play_compiled
 from voful.experiments.episodes import EpisodeRecord, play_episodes
-from voful.experiments.loop import Record, play
+from voful.experiments.loop import Columns, Record, play
 from voful.experiments.run import LINEAR_BANDIT, Run
 from voful.experiments.snapshots import DIM, Album
 from voful.registry import Kind
-
-Columns = dict[str, list[Any]]
 
 CHECK_EVERY = 10  # rounds between two looks whether theta* is in the set
 
@@ -54,9 +54,9 @@ class Outcome:
 
 
 class Ready(NamedTuple):
-    """A run that is set up: it is played while the records are read."""
+    """A run that is set up."""
 
-    records: Iterator[Record | EpisodeRecord]
+    play: Callable[[], Columns]
     album: Album | None = None
 
 
@@ -65,10 +65,10 @@ def attempt(run: Run) -> Outcome:
     try:
         ready = PREPARE[run.problem.kind](run)
         started = process_time()
-        played = list(ready.records)
+        columns = ready.play()
         loop_time = process_time() - started
         snapshots = None if ready.album is None else ready.album.columns
-        return Outcome(_columns(played), loop_time=loop_time, snapshots=snapshots)
+        return Outcome(columns, loop_time=loop_time, snapshots=snapshots)
     except BaseException:  # also SystemExit and the like in a user's code
         return Outcome(None, traceback.format_exc())
 
@@ -88,11 +88,12 @@ def _rehearse(run: Run) -> str | None:
     except Exception as error:
         return str(error)
     with contextlib.suppress(Exception):  # the run itself will say it
-        list(ready.records)
+        ready.play()
     return None
 
 
-def _columns(records: Sequence[Record | EpisodeRecord]) -> Columns:
+def _columns(played: Iterator[Record | EpisodeRecord]) -> Columns:
+    records = list(played)
     names = [column.name for column in fields(records[0])]
     return {name: [_plain(getattr(record, name)) for record in records] for name in names}
 
@@ -130,19 +131,26 @@ def prepare_bandit(run: Run, *, first_only: bool = False) -> Ready:
         "seed": run.policy_seed(),
     }
     policy = registry.build(cls, env.dim, offered=offered, **params)
+    n_rounds = 1 if first_only else run.problem.length
+    record_at = None if first_only else run.record_at
     album = None
     if run.snapshots and env.dim == DIM and not first_only:
-        album = Album(policy, env.theta_star, run.problem.length, run.snapshots)
+        album = Album(policy, env.theta_star, n_rounds, run.snapshots)
+    if album is None and can_play(policy, env, n_rounds):
+        compiled = partial(
+            play_compiled, policy, env, n_rounds, record_at=record_at, check_every=CHECK_EVERY
+        )
+        return Ready(compiled)
     records = play(
         policy,
         env,
-        1 if first_only else run.problem.length,
-        record_at=None if first_only else run.record_at,
+        n_rounds,
+        record_at=record_at,
         pass_variance=bool(getattr(cls, "needs_variance", False)),
         check_every=CHECK_EVERY,
         watcher=album,
     )
-    return Ready(records, album)
+    return Ready(partial(_columns, records), album)
 
 
 def prepare_episodes(run: Run, *, first_only: bool = False) -> Ready:
@@ -157,7 +165,7 @@ def prepare_episodes(run: Run, *, first_only: bool = False) -> Ready:
         1 if first_only else run.problem.length,
         record_at=None if first_only else run.record_at,
     )
-    return Ready(records)
+    return Ready(partial(_columns, records))
 
 
 PREPARE: Mapping[Kind, Callable[..., Ready]] = {

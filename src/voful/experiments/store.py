@@ -7,7 +7,9 @@
     DIR/failed/KEY.json     traceback of a run that failed twice
 
 Every file is written to a temporary name and renamed, so what is there is whole. A run may be in
-two files (after a kill in the middle of packing, or a copied directory): readers take one.
+two files (after a kill in the middle of packing, or a copied directory): readers take one. Files of
+single runs do not wait for the disk, which takes longer than most runs: after a power cut some may
+be torn, and the next writer removes them, so that these runs are played again.
 """
 
 from __future__ import annotations
@@ -21,12 +23,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from voful.experiments.manifest import Manifest
+from voful.experiments.parquet import is_whole, parquet
 from voful.persistence import FileFormatError, atomic_file
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from voful.experiments.execute import Columns
+    from voful.experiments.loop import Columns
     from voful.experiments.run import Run
 
 PACK_AT = 512  # loose files; packing that many takes a fraction of a second
@@ -52,7 +55,7 @@ class Store:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Make the directory and keep other writers out; leftovers of a kill are removed."""
+        """Make the directory and keep other writers out; what was left half-written is removed."""
         from voful.experiments.lock import locked
 
         for directory in (self.runs, self.failed):
@@ -61,6 +64,9 @@ class Store:
             for directory in (self.directory, self.runs, self.failed, self.pictures):
                 for leftover in directory.glob("*.tmp"):
                     leftover.unlink()
+            for path in self._files():
+                if not is_whole(path):
+                    path.unlink()
             yield
 
     def write_manifest(self, manifest: Manifest) -> None:
@@ -69,22 +75,20 @@ class Store:
 
     def add(self, run: Run, columns: Columns, snapshots: Columns | None = None) -> None:
         """Store the results of a run, its snapshots first: a run that is there has them."""
-        import polars as pl
-
         if snapshots is not None:
+            import polars as pl
+
             self.pictures.mkdir(exist_ok=True)
             pictures = pl.DataFrame(snapshots, schema=_snapshot_types())
             _write(self.pictures / f"{run.key}.parquet", _parquet(pictures))
-        n = len(columns["regret"])
-        labels = {
+        labels: dict[str, list[Any] | str | int] = {
             "run": run.key,
             "problem": run.problem.name,
             "policy": run.contender.name,
             "replicate": run.replicate,
         }
-        everything = {name: [label] * n for name, label in labels.items()} | columns
-        series = [pl.Series(name, x, dtype=_type_of(x)) for name, x in everything.items()]
-        self._write_frame(f"{run.key}.parquet", pl.DataFrame(series))
+        content = parquet(len(columns["regret"]), {**labels, **columns}, numbers=("width",))
+        _write(self.runs / f"{run.key}.parquet", content, durable=False)
         (self.failed / f"{run.key}.json").unlink(missing_ok=True)
 
     def add_failure(self, key: str, failure: dict[str, Any]) -> None:
@@ -275,8 +279,8 @@ def results(directory: str | Path) -> pl.DataFrame:
     return Store(directory).frame()
 
 
-def _write(path: Path, content: bytes) -> None:
-    with atomic_file(path) as file:
+def _write(path: Path, content: bytes, *, durable: bool = True) -> None:
+    with atomic_file(path, durable=durable) as file:
         file.write(content)
 
 
@@ -293,15 +297,6 @@ def _while_files_move(read: Callable[[], T]) -> T:
         with contextlib.suppress(FileNotFoundError):
             return read()
     return read()
-
-
-def _type_of(values: list[Any]) -> Any:
-    """Polars type of a column: the same in every file, also where all values are missing."""
-    import polars as pl
-
-    known = {str: pl.String, bool: pl.Boolean, int: pl.Int64, float: pl.Float64}
-    first = next((value for value in values if value is not None), None)
-    return pl.Boolean if first is None else known[type(first)]  # only truths may be missing
 
 
 def _snapshot_types() -> dict[str, Any]:
