@@ -27,6 +27,7 @@ from voful.mdp.ucbvi import UCBVI
 from voful.mdp.ucrl_vtr import UCRLVTR
 from voful.mdp.ucrl_vtr_plus import UCRLVTRPlus
 from voful.mdp.varlin import VARLin
+from voful.mdp.varlin2 import VARLin2
 from voful.persistence import FileFormatError
 from voful.registry import create, load
 
@@ -58,6 +59,7 @@ __all__ = [
     "SupLinUCB",
     "UCRLVTRPlus",
     "VARLin",
+    "VARLin2",
     "WeightedOFUL",
     "WeightedOFULPlus",
     "__version__",
