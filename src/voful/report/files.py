@@ -16,11 +16,10 @@ from voful.experiments.store import Store
 from voful.persistence import atomic_file
 from voful.report import figures, summaries
 from voful.report.differences import paired_differences
-from voful.report.groups import reference_of
+from voful.report.groups import reference_of, series_of
 from voful.report.growth import growth_exponents
 from voful.report.missing import missing
 from voful.report.page import write_page
-from voful.report.series import series_of
 from voful.report.style import Style, styles
 from voful.report.theatre import theatre_strip
 

@@ -16,15 +16,40 @@ def reference_of(policies: Sequence[str]) -> str:
     return next((policy for policy in REFERENCES if policy in policies), policies[0])
 
 
-def differing_in_noise(problems: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """Names of problems that differ in nothing but their noise, by groups of three or more.
-
-    Regret against the variance means something within such a group only.
-    """
+def alike_but_for_noise(problems: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Names of all problems, by groups that differ in nothing but their noise."""
     groups: dict[str, list[str]] = {}
     for problem in problems:
         rest = {k: v for k, v in problem["params"].items() if k not in NOISE}
         key = {k: problem.get(k) for k in ("family", "kind", "length", "code")} | {"params": rest}
         text = json.dumps(key, sort_keys=True, default=str)
         groups.setdefault(text, []).append(problem["name"])
-    return [names for names in groups.values() if len(names) > 2]
+    return list(groups.values())
+
+
+def differing_in_noise(problems: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Names of problems that differ in nothing but their noise, by groups of three or more.
+
+    Regret against the variance means something within such a group only.
+    """
+    return [names for names in alike_but_for_noise(problems) if len(names) > 2]
+
+
+def series_of(problems: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Name of each problem -> label of its series: those that differ in nothing but their noise.
+
+    A label is made of the words that the names of its problems share; where that leaves two series
+    alike, they are numbered.
+    """
+    groups = alike_but_for_noise(problems)
+    labels = [_shared_words(names) for names in groups]
+    return {
+        name: label if labels.count(label) == 1 else f"{label} ({place})".strip()
+        for place, (label, names) in enumerate(zip(labels, groups, strict=True), 1)
+        for name in names
+    }
+
+
+def _shared_words(names: list[str]) -> str:
+    others = [set(name.split()) for name in names[1:]]
+    return " ".join(w for w in names[0].split() if all(w in words for words in others))

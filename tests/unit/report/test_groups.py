@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from voful.experiments.run import Problem
-from voful.report.series import series_of
+from voful.report.groups import differing_in_noise, series_of
 
 
 def problem(name: str, **params: Any) -> dict[str, Any]:
@@ -18,10 +18,17 @@ def test_a_series_differs_in_the_noise_only() -> None:
         "d=5 σ=0.1": "d=5",
         "d=5 σ=0.2": "d=5",
     }
-    assert set(series_of(problems, "dim").values()) == {"σ=0.1", "σ=0.2"}
+    laws = [problem(f"{noise} noise", dim=2, noise=noise) for noise in ("gaussian", "two_point")]
+    assert set(series_of(laws).values()) == {"noise"}
 
 
 def test_series_with_the_same_words_are_numbered() -> None:
     problems = [problem(f"{d}-{s}", dim=d, sigma=s) for d in (2, 5) for s in (0.1, 0.2)]
     assert list(dict.fromkeys(series_of(problems).values())) == ["(1)", "(2)"]
     assert series_of(problems[:2]) == {"2-0.1": "", "2-0.2": ""}
+
+
+def test_lines_need_three_problems() -> None:
+    problems = [problem(f"σ={s}", dim=2, sigma=s) for s in (0.1, 0.2, 0.3)]
+    assert differing_in_noise([*problems, problem("d=5", dim=5)]) == [["σ=0.1", "σ=0.2", "σ=0.3"]]
+    assert differing_in_noise(problems[:2]) == []
