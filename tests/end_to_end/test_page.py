@@ -159,7 +159,7 @@ def test_a_page_is_whole(browser: Browser, pages: Pages, name: str, size: tuple[
     watched = Watched(browser, pages[name], size)
     page = watched.page
     assert overflow(page) <= 0
-    wanted = {"results", "curves", "cell", "coverage", "time", "repeat"} | {
+    wanted = {"results", "curves", "width", "cell", "coverage", "time", "repeat"} | {
         "demo": {"overview", "theatre"},
         "family": {"overview", "variance", "missing"},
         "horizon": {"overview", "horizon"},
