@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 import socket
 import subprocess
 import sys
@@ -102,7 +103,7 @@ class Processes:
         worker = min(self._given, key=lambda worker: len(self._given[worker]))
         self._given[worker].append(run)
         with contextlib.suppress(OSError):  # dead: `next_finished` will find it closed
-            worker.send(run)
+            worker.send_bytes(pickle.dumps(run))
 
     def next_finished(self) -> tuple[Run, Outcome]:
         """Wait for a worker."""
@@ -110,7 +111,7 @@ class Processes:
         assert isinstance(worker, Connection)
         run = self._given[worker].popleft()
         try:
-            outcome = worker.recv()
+            outcome: Outcome = pickle.loads(worker.recv_bytes())
         except (EOFError, OSError):
             worker.close()
             not_begun = self._given.pop(worker)
