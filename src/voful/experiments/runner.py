@@ -221,7 +221,7 @@ def _session(backend: str, workers: int | None, n_runs: int) -> dict[str, Any]:
         "runs": n_runs,
         "backend": backend,
         "workers": workers or os.cpu_count(),
-        "machine": platform.node(),
+        "machine": system.nodename,
         "platform": f"{system.sysname}-{system.release}-{system.machine}",
         "processor": system.machine,
         "cores": os.cpu_count(),
