@@ -80,7 +80,7 @@ def regret(cells: list[str], noises: list[str], names: list[str], seeds: int) ->
 @numba.njit
 def compiled_rounds(state: Any, arms: Any, rewards: Any) -> None:
     for t in range(rewards.shape[0]):
-        upper, _ = optimistic_ends(state, 1.0, arms, NO_MASK)
+        upper, _ = optimistic_ends(state.Theta, 1.0, arms, NO_MASK)
         i = np.argmax(upper)
         place_bet(state, arms[i])
         take_reward(state, arms[i], rewards[t, i])

@@ -242,14 +242,17 @@ def matrix(name: str, value: npt.ArrayLike, dim: int) -> FloatArray:
 
 
 def _rows(name: str, value: npt.ArrayLike, dim: int) -> FloatArray:
-    allowed = f"a finite array of shape (n, {dim})"
     if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.flags.carray:
         X: FloatArray = value
     else:
-        X = _as_floats(name, value, allowed)
+        X = _as_floats(name, value, _allowed_rows(dim))
     if X.ndim != 2 or X.shape[1] != dim:
-        raise fail_shape(name, X.shape, allowed)
+        raise fail_shape(name, X.shape, _allowed_rows(dim))
     return X
+
+
+def _allowed_rows(dim: int) -> str:
+    return f"a finite array of shape (n, {dim})"
 
 
 @kernel
@@ -342,7 +345,7 @@ class ObservationSpace:
     def arms(self, arms: npt.ArrayLike) -> FloatArray:
         """At least one arm in the ball, shape (n_arms, dim)."""
         X = _rows("arms", arms, self.dim)
-        if X.shape[0] == 0:
+        if len(X) == 0:
             raise fail_shape("arms", X.shape, "at least one arm")
         bad = _first_bad_row(X, self._limit)
         if bad >= 0:
@@ -367,7 +370,7 @@ class ObservationSpace:
             row: FloatArray = x
         else:
             row = _as_floats("x", x, f"a finite array of shape ({self.dim},)")
-        if row.shape != (self.dim,):
+        if row.ndim != 1 or len(row) != self.dim:
             raise fail_shape("x", row.shape, f"shape ({self.dim},)")
         if _is_bad_row(row, self._limit):
             raise fail("x", row, self._allowed_arm())
@@ -381,6 +384,8 @@ class ObservationSpace:
             number = float(reward)
         else:
             number = finite_float("reward", reward)
+        if self._low <= number <= self._high:
+            return number
         if not self._low - self._slack <= number <= self._high + self._slack:
             raise fail("reward", number, self._allowed_reward())
         return min(max(number, self._low), self._high)

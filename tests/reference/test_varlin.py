@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize_scalar
 
-from mdp_helpers import random_model
+from mdp_helpers import random_model, signed_model
 from reference.literal_varlin import LiteralVARLin
 from voful import LinearMixtureModel, VARLin
 from voful.confidence.polytope import PolytopeSet
@@ -14,15 +14,6 @@ from voful.confidence.variance import variance_bound
 from voful.typing import FloatArray
 
 EPISODES = 6
-
-
-def signed_model(seed: int) -> LinearMixtureModel:
-    """A kernel plus and minus a perturbation whose rows sum up to 0: theta in the L1 ball."""
-    rng = np.random.default_rng(seed)
-    base = rng.dirichlet(np.ones(3), size=(3, 2))
-    other = rng.dirichlet(np.ones(3), size=(3, 2))
-    rewards = rng.random((3, 2)) / 3
-    return LinearMixtureModel(np.stack([base, base - other]), rewards, 3, signed=True)
 
 
 def candidates(dim: int, simplex: bool, rng: np.random.Generator) -> FloatArray:

@@ -39,7 +39,7 @@ def run_rounds(
     """Plays the rounds from `begin` on, records each one's terms; worst distance / rad so far."""
     worst = 0.0
     for t in range(noise.shape[0]):
-        upper, _ = optimistic_ends(state, 1.0, arms, NO_MASK)
+        upper, _ = optimistic_ends(state.Theta, 1.0, arms, NO_MASK)
         x = arms[np.argmax(upper)]
         y = 0.0
         for i in range(x.shape[0]):

@@ -16,7 +16,7 @@ from voful.confidence.algebra import dots
 from voful.confidence.betting import BettingEllipsoid
 from voful.confidence.betting.extent import current_center, holds, is_empty, optimistic_ends
 from voful.confidence.betting.round import play_round
-from voful.confidence.betting.state import open_state
+from voful.confidence.betting.state import open_ellipsoids
 from voful.typing import BoolArray, FloatArray, IntArray, Seed
 from voful.validation import TOLERANCE, ObservationSpace
 
@@ -36,10 +36,10 @@ def most_optimistic_in_bets(
 
     The index is not capped at the largest reward: ties there would hide the better arm.
     """
-    state = open_state(bets, constants, memory, count, history)
-    if is_empty(state):
+    Theta = open_ellipsoids(bets, constants, memory)
+    if is_empty(Theta, count):
         return -1
-    upper, width = optimistic_ends(state, width_scale, arms, mask)
+    upper, width = optimistic_ends(Theta, width_scale, arms, mask)
     return most_optimistic(upper, width, mask)
 
 

@@ -9,15 +9,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from voful.compiled import kernel, shared
+from voful.compiled import inlined, kernel, shared
 from voful.confidence.algebra import (
+    add_outer,
     dot,
     due_for_refactorisation,
     log_det,
     means_and_widths,
     quadratic_form,
-    rank_one,
     unwhiten,
+    update_whitener_within,
     whiten,
     whitener_from,
 )
@@ -46,11 +47,49 @@ def ridge_update(
     Returns growth = w x'M^-1 x and the residual y - <x, c>, both from before the update.
     """
     d = x.shape[0]
-    whitened, direction = np.empty(d), np.empty(d)
+    whitened, direction, carries = np.empty(d), np.empty(d), np.empty(d)
+    squared = whiten(whitener, x, whitened)
+    return ridge_update_within(
+        precision,
+        whitener,
+        response,
+        center,
+        tally,
+        x,
+        y,
+        weight,
+        squared,
+        whitened,
+        direction,
+        carries,
+    )
+
+
+@inlined
+def ridge_update_within(
+    precision: FloatArray,
+    whitener: FloatArray,
+    response: FloatArray,
+    center: FloatArray,
+    tally: FloatArray,
+    x: FloatArray,
+    y: float,
+    weight: float,
+    squared: float,
+    whitened: FloatArray,
+    direction: FloatArray,
+    carries: FloatArray,
+) -> tuple[float, float]:
+    """`ridge_update` where whitened = W x and squared = |W x|^2 are known.
+
+    direction and carries (d) are room: memory costs more than a small update.
+    """
+    d = x.shape[0]
     residual = y - dot(x, center)
-    whiten(whitener, x, whitened)
     unwhiten(whitener, whitened, direction)
-    growth = rank_one(precision, whitener, x, weight, whitened)
+    growth = weight * squared
+    update_whitener_within(whitener, whitened, weight, carries)
+    add_outer(precision, x, weight)
     step = weight * residual / (1.0 + growth)
     for i in range(d):
         center[i] += step * direction[i]

@@ -12,7 +12,7 @@ between `select_time` and `update_time` as measured in every eighth round.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from types import FunctionType
 from typing import Any, Final, cast
@@ -27,7 +27,7 @@ from voful.confidence.base import BallSet
 from voful.envs.linear_bandit import Block, LinearBandit
 from voful.envs.noise import ADVERSARY, reward_and_variance
 from voful.envs.streams import BLOCK_ROUNDS
-from voful.experiments.loop import Columns, recording_points
+from voful.experiments.loop import Columns, doubling, recording_points, width_of
 from voful.typing import BoolArray, FloatArray, IntArray
 from voful.validation import NO_MASK
 
@@ -98,11 +98,12 @@ def play_block(
     sampled: FloatArray,
     records: FloatArray,
     record_truths: BoolArray,
-) -> int:
-    """Rounds first + 1 .. last, all in one block; returns how many points are recorded now."""
+) -> tuple[int, int]:
+    """Rounds first + 1 .. last of one block: how many points are recorded now, the last arm."""
     timespec = np.empty(2, dtype=np.int64)
     changes = block.arms.shape[0] > 1
     counted = now(timespec)
+    i = 0
     for t in range(first, last):
         row = t % BLOCK_ROUNDS if changes else 0
         arms = block.arms[row]
@@ -137,11 +138,11 @@ def play_block(
             record_truths[done] = truths
             done += 1
     attribute_time(sums, sampled, now(timespec) - counted)
-    return done
+    return done, i
 
 
 @cache
-def rounds_of(cls: type[Policy]) -> Callable[..., int]:
+def rounds_of(cls: type[Policy]) -> Callable[..., tuple[int, int]]:
     """`play_block` with the kernels of a policy.
 
     They are bound as globals: Numba keeps no compiled code on disk for a function that gets other
@@ -150,7 +151,7 @@ def rounds_of(cls: type[Policy]) -> Callable[..., int]:
     names = {**play_block.__globals__, **_kernels_of(cls)._asdict()}
     bound = FunctionType(play_block.__code__, names, play_block.__name__)
     bound.__qualname__ = f"{play_block.__name__}_{cls.__name__}"
-    return cast(Callable[..., int], kernel(bound))
+    return cast(Callable[..., tuple[int, int]], kernel(bound))
 
 
 def _kernels_of(cls: type[Policy]) -> Kernels:
@@ -198,13 +199,14 @@ def play_compiled(
     in_ball = isinstance(Theta, BallSet) and Theta.in_ball(theta_star)
     when = np.array(points, dtype=np.int64)
     clip = space.reward_limits
+    measured = doubling(points)
+    widths: list[float | None] = [None] * len(points)
     done = 0
-    for index, block in enumerate(env.blocks(n_rounds)):
-        first = index * BLOCK_ROUNDS
-        last = min(first + BLOCK_ROUNDS, n_rounds)
-        space.arms(block.arms.reshape(-1, space.dim))
+    for first, last, block in _stretches(env, n_rounds, measured):
+        if first % BLOCK_ROUNDS == 0:
+            space.arms(block.arms.reshape(-1, space.dim))
         policy._reserve(last - first)
-        done = play_rounds(
+        done, choice = play_rounds(
             policy._state(env.n_arms),
             block,
             block.means.max(axis=1),
@@ -228,6 +230,9 @@ def play_compiled(
         )
         if Theta is not None and not truths[IN_SET]:
             Theta.warn_if_empty()
+        if last in measured:
+            row = (last - 1) % BLOCK_ROUNDS if len(block.arms) > 1 else 0
+            widths[done - 1] = width_of(policy, block.arms[row], choice)
     nothing = [None] * len(points)
     return {
         "round": list(points),
@@ -235,6 +240,19 @@ def play_compiled(
         "sum_variance": records[:, SUM_VARIANCE].tolist(),
         "in_set": record_truths[:, IN_SET].tolist() if has_set else nothing,
         "covered": record_truths[:, COVERED].tolist() if has_set else nothing,
+        "width": widths,
         "select_time": records[:, SELECT_TIME].tolist(),
         "update_time": records[:, UPDATE_TIME].tolist(),
     }
+
+
+def _stretches(
+    env: LinearBandit, n_rounds: int, stops: Collection[int]
+) -> Iterator[tuple[int, int, Block]]:
+    """first, last and block of stretches that end where a block does, or at a stop."""
+    for index, block in enumerate(env.blocks(n_rounds)):
+        first = index * BLOCK_ROUNDS
+        end = min(first + BLOCK_ROUNDS, n_rounds)
+        for last in (*sorted(stop for stop in stops if first < stop < end), end):
+            yield first, last, block
+            first = last

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from time import process_time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from voful.experiments.compiled_loop import can_play, play_compiled
 from voful.experiments.episodes import EpisodeRecord, play_episodes
 from voful.experiments.loop import Columns, Record, play
 from voful.experiments.run import LINEAR_BANDIT, Run
+from voful.experiments.snapshots import DIM, Album
 from voful.registry import Kind
 
 CHECK_EVERY = 10  # rounds between two looks whether theta* is in the set
@@ -42,20 +43,32 @@ class Outcome:
         The traceback of a failure; else None.
     loop_time
         Seconds of CPU in the loop.
+    snapshots
+        Pictures on the way, where the run takes any.
     """
 
     columns: Columns | None
     error: str | None = None
     loop_time: float = 0.0
+    snapshots: Columns | None = None
+
+
+class Ready(NamedTuple):
+    """A run that is set up."""
+
+    play: Callable[[], Columns]
+    album: Album | None = None
 
 
 def attempt(run: Run) -> Outcome:
     """Play a run; whatever it raises is part of the outcome."""
     try:
-        play_all = PREPARE[run.problem.kind](run)
+        ready = PREPARE[run.problem.kind](run)
         started = process_time()
-        columns = play_all()
-        return Outcome(columns, loop_time=process_time() - started)
+        columns = ready.play()
+        loop_time = process_time() - started
+        snapshots = None if ready.album is None else ready.album.columns
+        return Outcome(columns, loop_time=loop_time, snapshots=snapshots)
     except BaseException:  # also SystemExit and the like in a user's code
         return Outcome(None, traceback.format_exc())
 
@@ -71,11 +84,11 @@ def rehearse(runs: Sequence[Run]) -> list[str | None]:
 
 def _rehearse(run: Run) -> str | None:
     try:
-        play_all = PREPARE[run.problem.kind](run, first_only=True)
+        ready = PREPARE[run.problem.kind](run, first_only=True)
     except Exception as error:
         return str(error)
     with contextlib.suppress(Exception):  # the run itself will say it
-        play_all()
+        ready.play()
     return None
 
 
@@ -108,7 +121,7 @@ def policy_class(run: Run) -> tuple[Callable[..., Any], dict[str, Any]]:
     return entry.cls, {**entry.params, **contender.params}
 
 
-def prepare_bandit(run: Run, *, first_only: bool = False) -> Callable[[], Columns]:
+def prepare_bandit(run: Run, *, first_only: bool = False) -> Ready:
     """A linear bandit and its policy, ready to play."""
     env = build_environment(run)
     cls, params = policy_class(run)
@@ -120,10 +133,14 @@ def prepare_bandit(run: Run, *, first_only: bool = False) -> Callable[[], Column
     policy = registry.build(cls, env.dim, offered=offered, **params)
     n_rounds = 1 if first_only else run.problem.length
     record_at = None if first_only else run.record_at
-    if can_play(policy, env, n_rounds):
-        return partial(
+    album = None
+    if run.snapshots and env.dim == DIM and not first_only:
+        album = Album(policy, env.theta_star, n_rounds, run.snapshots)
+    if album is None and can_play(policy, env, n_rounds):
+        compiled = partial(
             play_compiled, policy, env, n_rounds, record_at=record_at, check_every=CHECK_EVERY
         )
+        return Ready(compiled)
     records = play(
         policy,
         env,
@@ -131,11 +148,12 @@ def prepare_bandit(run: Run, *, first_only: bool = False) -> Callable[[], Column
         record_at=record_at,
         pass_variance=bool(getattr(cls, "needs_variance", False)),
         check_every=CHECK_EVERY,
+        watcher=album,
     )
-    return partial(_columns, records)
+    return Ready(partial(_columns, records), album)
 
 
-def prepare_episodes(run: Run, *, first_only: bool = False) -> Callable[[], Columns]:
+def prepare_episodes(run: Run, *, first_only: bool = False) -> Ready:
     """A linear mixture MDP and its agent, ready to play."""
     env = build_environment(run)
     cls, params = policy_class(run)
@@ -147,11 +165,11 @@ def prepare_episodes(run: Run, *, first_only: bool = False) -> Callable[[], Colu
         1 if first_only else run.problem.length,
         record_at=None if first_only else run.record_at,
     )
-    return partial(_columns, records)
+    return Ready(partial(_columns, records))
 
 
-PREPARE: Mapping[Kind, Callable[..., Callable[[], Columns]]] = {
+PREPARE: Mapping[Kind, Callable[..., Ready]] = {
     "bandit": prepare_bandit,
     "episodic": prepare_episodes,
 }
-"""How each kind of run is set up; what is returned plays it."""
+"""How each kind of run is set up."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -31,15 +31,20 @@ UTF8 = 0
 _I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12
 
 
-def parquet(n_rows: int, columns: Mapping[str, list[Any] | str | int]) -> bytes:
+def parquet(
+    n_rows: int,
+    columns: Mapping[str, list[Any] | str | int],
+    numbers: Container[str] = (),
+) -> bytes:
     """The file of columns of truths, whole numbers, numbers or words; None is a missing value.
 
-    A word or a number in place of a list stands in every row.
+    A word or a number in place of a list stands in every row. Where all values of a column are
+    missing, it is one of numbers if `numbers` says so, else of truths.
     """
     pages: list[bytes] = []
     layout = []
     for name, values in columns.items():
-        kind, present, data = _encoded(n_rows, name, values)
+        kind, present, data = _encoded(n_rows, name, values, name in numbers)
         body = struct.pack("<I", len(present)) + present + data
         page = _page_header(n_rows, len(body)) + body
         pages.append(page)
@@ -59,7 +64,9 @@ def is_whole(path: Path) -> bool:
 # --- columns ----------------------------------------------------------------------------------
 
 
-def _encoded(n: int, name: str, values: list[Any] | str | int) -> tuple[int, bytes, bytes]:
+def _encoded(
+    n: int, name: str, values: list[Any] | str | int, number: bool
+) -> tuple[int, bytes, bytes]:
     """Physical type, which rows have a value, and the values."""
     if isinstance(values, str):
         return BYTE_ARRAY, _all_present(n), _text(values) * n
@@ -73,7 +80,7 @@ def _encoded(n: int, name: str, values: list[Any] | str | int) -> tuple[int, byt
         types.remove(type(None))
         present = _some_present([value is not None for value in values])
         values = [value for value in values if value is not None]
-    if types <= {bool}:  # also where all are missing: only truths may be
+    if types == {bool} or not (types or number):
         return BOOLEAN, present, _bits(values)
     if types == {int}:
         return INT64, present, struct.pack(f"<{len(values)}q", *values)

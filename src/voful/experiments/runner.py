@@ -174,7 +174,7 @@ def _play(
             players.start(waiting.popleft())
             under_way += 1
         if outcome.columns is not None:
-            store.add(run, outcome.columns)
+            store.add(run, outcome.columns, outcome.snapshots)
             played += 1
             loop_time += outcome.loop_time
             observer.finished(run, outcome)

@@ -154,7 +154,7 @@ def test_studies_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("voful.experiments.execute.play", refuse)
     run = Run(Problem("p", {"dim": 2}, 20), Contender("oful", "oful"), 0, 0)
-    assert prepare_bandit(run)()["round"][-1] == 20
+    assert prepare_bandit(run).play()["round"][-1] == 20
     adversary = Run(Problem("p", {"dim": 2, "noise": "adversary"}, 20), run.contender, 0, 0)
     with pytest.raises(AssertionError, match="the Python loop"):
         prepare_bandit(adversary)

@@ -16,7 +16,8 @@ N_SLOPES = 14
 GRID = 9  # points on which a slope is judged
 CELLS = 8
 BISECTIONS = 24
-MAX_CELLS = CELLS + 1 + BISECTIONS  # length of the scratch that `alpha` wants
+LEFT, RIGHT, BOUND, K_LEFT, K_RIGHT = range(5)  # what `alpha` keeps of a cell
+CELLS_SHAPE = (5, CELLS + 1 + BISECTIONS)  # of the scratch that it wants
 
 
 @kernel
@@ -65,52 +66,66 @@ def alpha(S: float, r: float, t0: float, t1: float, cells: FloatArray) -> float:
 
     g = S - S^2 phi with phi = e^2 k(u), e = r + t, u = S t e. On a cell where u is monotone
     phi <= max(e^2) k(min u). The gap to the minimum is at most 1 % of max(|alpha|, S/10), or what
-    24 bisections leave.
+    24 bisections leave. A cell remembers k at its ends: logarithms are what all this costs.
     """
     n = 0
     vertex = -0.5 * r  # of u: a node, so that u is monotone on every cell
     h = (t1 - t0) / CELLS
-    best = _phi(S, r, t1)
+    ta, ka = t0, _k(S, r, t0)
+    best = _phi(r, t0, ka)
     for i in range(CELLS):
-        ta = t0 + h * i
         tb = t1 if i == CELLS - 1 else t0 + h * (i + 1)
-        best = max(best, _phi(S, r, ta))
+        kb = _k(S, r, tb)
+        best = max(best, _phi(r, tb, kb))
         if ta < vertex < tb:
-            best = max(best, _phi(S, r, vertex))
-            cells[0, n], cells[1, n], cells[2, n] = ta, vertex, _bound(S, r, ta, vertex)
+            middle = _k(S, r, vertex)
+            best = max(best, _phi(r, vertex, middle))
+            _set_cell(cells, n, S, r, ta, ka, vertex, middle)
             n += 1
-            ta = vertex
-        cells[0, n], cells[1, n], cells[2, n] = ta, tb, _bound(S, r, ta, tb)
+            ta, ka = vertex, middle
+        _set_cell(cells, n, S, r, ta, ka, tb, kb)
         n += 1
+        ta, ka = tb, kb
     top = 0.0
     for bisection in range(BISECTIONS + 1):
         j = 0
         for i in range(1, n):
-            if cells[2, i] > cells[2, j]:
+            if cells[BOUND, i] > cells[BOUND, j]:
                 j = i
-        top = cells[2, j]
+        top = cells[BOUND, j]
         gap = S * S * (top - best)
         if bisection == BISECTIONS or gap <= 0.01 * max(abs(S - S * S * best), 0.1 * S):
             break
-        ta, tb = cells[0, j], cells[1, j]
-        middle = 0.5 * (ta + tb)
-        best = max(best, _phi(S, r, middle))
-        cells[1, j], cells[2, j] = middle, _bound(S, r, ta, middle)
-        cells[0, n], cells[1, n], cells[2, n] = middle, tb, _bound(S, r, middle, tb)
+        ta, tb, kb = cells[LEFT, j], cells[RIGHT, j], cells[K_RIGHT, j]
+        t = 0.5 * (ta + tb)
+        middle = _k(S, r, t)
+        best = max(best, _phi(r, t, middle))
+        _set_cell(cells, j, S, r, ta, cells[K_LEFT, j], t, middle)
+        _set_cell(cells, n, S, r, t, middle, tb, kb)
         n += 1
     return S - S * S * top - 1e-12 * (S + S * S * top)  # the last term covers rounding
 
 
 @kernel
-def _phi(S: float, r: float, t: float) -> float:
-    e = r + t
-    return e * e * k(S * t * e)
+def _k(S: float, r: float, t: float) -> float:
+    return k(S * t * (r + t))
 
 
 @kernel
-def _bound(S: float, r: float, ta: float, tb: float) -> float:
+def _phi(r: float, t: float, k_at_t: float) -> float:
+    e = r + t
+    return e * e * k_at_t
+
+
+@kernel
+def _set_cell(
+    cells: FloatArray, i: int, S: float, r: float, ta: float, ka: float, tb: float, kb: float
+) -> None:
     ea, eb = r + ta, r + tb
-    return max(ea * ea, eb * eb) * k(min(S * ta * ea, S * tb * eb))
+    largest_k = ka if S * ta * ea < S * tb * eb else kb  # k decreases
+    cells[LEFT, i], cells[RIGHT, i] = ta, tb
+    cells[K_LEFT, i], cells[K_RIGHT, i] = ka, kb
+    cells[BOUND, i] = max(ea * ea, eb * eb) * largest_k
 
 
 @kernel

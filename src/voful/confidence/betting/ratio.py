@@ -91,11 +91,11 @@ def _one_side(S: float, r: float, t0: float, t1: float, b_max: float) -> float:
             value = S * l1(S * t0 * t0) - S * S * r * r * k(S * r * t0)
         else:
             h = (end - t0) / CELLS
-            left = l1(S * t0 * t0)
+            ta = t0
             for i in range(CELLS):
                 tb = end if i == CELLS - 1 else t0 + h * (i + 1)
-                value = min(value, S * left - S * S * r * r * k(S * r * tb))
-                left = l1(S * tb * tb)
+                value = min(value, S * l1(S * ta * ta) - S * S * r * r * k(S * r * tb))
+                ta = tb
     if t1 > clipped:
         # log f = log(1 + b r) - log(1 - b t) is convex: above its tangent P t + Q + S r t in the
         # middle of each of four geometric cells (the quotient is steepest at `clipped`)

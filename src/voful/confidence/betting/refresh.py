@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from voful.compiled import kernel
+from voful.confidence.algebra import BLOCK
 from voful.confidence.betting.minorant import bend, weigh
 from voful.confidence.betting.quadratic import (
     add_row,
@@ -12,7 +13,7 @@ from voful.confidence.betting.quadratic import (
     move_origin,
     score,
     settle,
-    slab,
+    slabs,
     widened,
 )
 from voful.confidence.betting.state import (
@@ -61,16 +62,18 @@ def refresh(state: State) -> None:
 @kernel
 def tighten(state: State) -> None:
     """Intersect every stored interval with the current one: on the event both hold <x, theta*>."""
-    rules, Theta, scratch = state.rules, state.Theta, state.scratch
-    d = scratch.u.shape[0]
-    for i in range(state.rounds[N]):
-        row = state.history[i]
-        if row[d + LOW] <= row[d + HIGH]:
-            lo, up = slab(rules, Theta, row[:d], scratch.whitened, scratch.spread)
-            lo, up = widened(max(lo, row[d + LOW]), min(up, row[d + HIGH]), rules.half)
-            # Crossed by more than rounding: theta* has left (or the set is empty); the old stays.
-            if lo <= up:
-                row[d + LOW], row[d + HIGH] = lo, up
+    n, d, half = state.rounds[N], state.scratch.u.shape[0], state.rules.half
+    for start in range(0, n, BLOCK):
+        rows = state.history[start : min(start + BLOCK, n)]
+        lows, highs = slabs(state.rules, state.Theta, rows[:, :d].copy())
+        for i in range(rows.shape[0]):
+            old_lo, old_up = rows[i, d + LOW], rows[i, d + HIGH]
+            if old_lo <= old_up:
+                lo, up = widened(max(lows[i], old_lo), min(highs[i], old_up), half)
+                # Crossed by more than rounding: theta* has left (or the set is empty): the old
+                # one stays.
+                if lo <= up:
+                    rows[i, d + LOW], rows[i, d + HIGH] = lo, up
 
 
 @kernel

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from voful.compiled import kernel
-from voful.confidence.betting.product import MAX_CELLS
+from voful.confidence.betting.product import CELLS_SHAPE
 from voful.typing import FloatArray, IntArray
 
 BETS: Final = ("product", "ratio", "mixed")
@@ -83,7 +83,7 @@ class Scratch(NamedTuple):
     whitened: FloatArray  # (E, d): W x
     spread: FloatArray  # (E,): x'(A + lambda I)^-1 x, rounded outwards
     minorants: FloatArray  # (J, 4): see `minorant.bend`
-    cells: FloatArray  # (3, MAX_CELLS)
+    cells: FloatArray  # CELLS_SHAPE
     u: FloatArray  # (d,)
     v: FloatArray  # (d,)
 
@@ -118,9 +118,44 @@ def n_bets(bets: int) -> int:
 @kernel
 def memory_size(bets: int, d: int) -> int:
     """Length of the block for dimension d."""
-    E, J, R = n_ellipsoids(bets), n_bets(bets), len(RIDGES)
-    per_ellipsoid = 3 * d * d + 4 * d + 2 + 4
-    return E * per_ellipsoid + R * (d * d + d + 1) + 2 + N_RECENT * d + SLOPES + 2 * J
+    J, R = n_bets(bets), len(RIDGES)
+    ellipsoids = n_ellipsoids(bets) * per_ellipsoid(d)
+    return ellipsoids + R * (d * d + d + 1) + 2 + N_RECENT * d + SLOPES + 2 * J
+
+
+@kernel
+def per_ellipsoid(d: int) -> int:
+    """How much of the block an ellipsoid takes."""
+    return 3 * d * d + 4 * d + 2 + 4
+
+
+@kernel
+def dimension(bets: int, constants: FloatArray) -> int:
+    """d, from the length of what `fixed_numbers` made."""
+    E, J = n_ellipsoids(bets), n_bets(bets)
+    return len(constants) - 6 - len(LAMBDAS) - E * J - E
+
+
+@kernel
+def open_ellipsoids(bets: int, constants: FloatArray, memory: FloatArray) -> Ellipsoids:
+    """The named views of the ellipsoids, with which `memory` begins."""
+    E, d = n_ellipsoids(bets), dimension(bets, constants)
+    i1 = E * 2 * d * d
+    i2 = i1 + E * 2 * d
+    i3 = i2 + E * 2
+    i4 = i3 + E * d
+    i5 = i4 + E * d
+    i6 = i5 + E * d * d
+    i7 = i6 + E * 4
+    return Ellipsoids(
+        memory[:i1].reshape((E, 2, d, d)),
+        memory[i1:i2].reshape((E, 2, d)),
+        memory[i2:i3].reshape((E, 2)),
+        memory[i3:i4].reshape((E, d)),
+        memory[i4:i5].reshape((E, d)),
+        memory[i5:i6].reshape((E, d, d)),
+        memory[i6:i7].reshape((E, 4)),
+    )
 
 
 @kernel
@@ -128,10 +163,8 @@ def open_state(
     bets: int, constants: FloatArray, memory: FloatArray, count: IntArray, history: FloatArray
 ) -> State:
     """The named views."""
-    E, J, R = n_ellipsoids(bets), n_bets(bets), len(RIDGES)
-    L = len(LAMBDAS)
-    d = constants.shape[0] - 6 - L - E * J - E
-    at = 6 + L
+    E, J, R, d = n_ellipsoids(bets), n_bets(bets), len(RIDGES), dimension(bets, constants)
+    at = 6 + len(LAMBDAS)
     rules = Rules(
         bets,
         constants[0],
@@ -145,44 +178,29 @@ def open_state(
         constants[at + d : at + d + E * J].reshape((E, J)),
         constants[at + d + E * J :],
     )
-    i1 = E * 2 * d * d
-    i2 = i1 + E * 2 * d
-    i3 = i2 + E * 2
-    i4 = i3 + E * d
-    i5 = i4 + E * d
-    i6 = i5 + E * d * d
-    i7 = i6 + E * 4
-    Theta = Ellipsoids(
-        memory[:i1].reshape((E, 2, d, d)),
-        memory[i1:i2].reshape((E, 2, d)),
-        memory[i2:i3].reshape((E, 2)),
-        memory[i3:i4].reshape((E, d)),
-        memory[i4:i5].reshape((E, d)),
-        memory[i5:i6].reshape((E, d, d)),
-        memory[i6:i7].reshape((E, 4)),
-    )
-    j1 = i7 + R * d * d
+    j0 = E * per_ellipsoid(d)
+    j1 = j0 + R * d * d
     j2 = j1 + R * d
     j3 = j2 + R
-    plugin = Plugin(memory[i7:j1].reshape((R, d, d)), memory[j1:j2].reshape((R, d)), memory[j2:j3])
+    plugin = Plugin(memory[j0:j1].reshape((R, d, d)), memory[j1:j2].reshape((R, d)), memory[j2:j3])
     j4 = j3 + 2
     j5 = j4 + N_RECENT * d
     w1 = E * d
     w2 = w1 + E
     w3 = w2 + J * 4
-    w4 = w3 + 3 * MAX_CELLS
+    w4 = w3 + CELLS_SHAPE[0] * CELLS_SHAPE[1]
     block = np.empty(w4 + 2 * d)
     scratch = Scratch(
         block[:w1].reshape((E, d)),
         block[w1:w2],
         block[w2:w3].reshape((J, 4)),
-        block[w3:w4].reshape((3, MAX_CELLS)),
+        block[w3:w4].reshape(CELLS_SHAPE),
         block[w4 : w4 + d],
         block[w4 + d :],
     )
     return State(
         rules,
-        Theta,
+        open_ellipsoids(bets, constants, memory),
         plugin,
         memory[j3:j4],
         memory[j4:j5].reshape((N_RECENT, d)),

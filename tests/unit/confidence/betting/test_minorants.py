@@ -10,7 +10,7 @@ import pytest
 from helpers import count
 from voful.confidence.betting import product, ratio
 from voful.confidence.betting.minorant import bend, log_wealth, weigh
-from voful.confidence.betting.product import CAP, MAX_CELLS
+from voful.confidence.betting.product import CAP, CELLS_SHAPE
 from voful.confidence.betting.special import k, l1
 from voful.confidence.betting.state import BETS, MIXED, PRIOR, PRODUCT, RATIO, mixture
 from voful.typing import FloatArray
@@ -53,7 +53,7 @@ def rows(n: int) -> list[Row]:
 @pytest.mark.parametrize("bets", range(3), ids=BETS)
 def test_minorants_stay_below_on_a_dense_grid(bets: int) -> None:
     kinds = [PRODUCT, RATIO] if bets == MIXED else [bets]
-    cells, out = np.empty((3, MAX_CELLS)), np.empty((len(kinds), 4))
+    cells, out = np.empty(CELLS_SHAPE), np.empty((len(kinds), 4))
     gaps = []
     for row in rows(count(8000)):
         slopes = row.slopes[kinds]
