@@ -8,6 +8,7 @@ import pickle
 import socket
 import subprocess
 import sys
+import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -175,13 +176,18 @@ def _new_host(sockets: list[int]) -> Callable[[], object]:
 
 def _forked_host(sockets: list[int]) -> Callable[[], object]:
     """A copy of this process, which has imported everything; returns how to wait for its end."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()  # else the copy might print it again
     pid = os.fork()
     if pid == 0:
         try:
             host_process.keep_open(sockets)
             host_process.main(sockets[0], sockets[1:])
-        finally:
             os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(1)
     return partial(os.waitpid, pid, 0)
 
 

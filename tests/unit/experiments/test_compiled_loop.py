@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from voful import OFUL, BetOFUL, registry
+from voful.confidence.base import BallSet
 from voful.envs import LAWS, LinearBandit, linear_bandit
 from voful.experiments.compiled_loop import can_play, play_compiled
 from voful.experiments.execute import _columns, prepare_bandit
@@ -71,6 +72,13 @@ def test_same_bits_as_the_python_loop(id: str, environment: str) -> None:
 def test_all_but_the_linear_programmes_are_compiled() -> None:
     others = {entry.id for entry in registry.entries("bandit")} - set(COMPILED)
     assert others == {"voful", "voful-paper", "voful2"}
+
+
+@pytest.mark.parametrize("id", COMPILED)
+def test_compiled_sets_live_in_a_ball(id: str) -> None:
+    """`Kernels.holds` leaves the ball to the loop."""
+    Theta = registry.create(id, 2, n_rounds=10).confidence_set
+    assert Theta is None or isinstance(Theta, BallSet)
 
 
 def test_every_environment_law_is_tried() -> None:
