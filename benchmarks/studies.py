@@ -74,7 +74,7 @@ def play(runs: int, workers: int, ids: list[str]) -> Played:
         started = time.perf_counter()
         summary = run_study(study, out, workers=workers)
         wall = time.perf_counter() - started
-    return Played(summary.played, cpu_time(), summary.loop_time, wall)
+        return Played(summary.played, cpu_time(), summary.loop_time, wall)
 
 
 def overhead(ids: list[str]) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 import socket
 import subprocess
 import sys
+import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -102,7 +104,7 @@ class Processes:
         worker = min(self._given, key=lambda worker: len(self._given[worker]))
         self._given[worker].append(run)
         with contextlib.suppress(OSError):  # dead: `next_finished` will find it closed
-            worker.send(run)
+            worker.send_bytes(pickle.dumps(run))
 
     def next_finished(self) -> tuple[Run, Outcome]:
         """Wait for a worker."""
@@ -110,7 +112,7 @@ class Processes:
         assert isinstance(worker, Connection)
         run = self._given[worker].popleft()
         try:
-            outcome = worker.recv()
+            outcome: Outcome = pickle.loads(worker.recv_bytes())
         except (EOFError, OSError):
             worker.close()
             not_begun = self._given.pop(worker)
@@ -174,13 +176,18 @@ def _new_host(sockets: list[int]) -> Callable[[], object]:
 
 def _forked_host(sockets: list[int]) -> Callable[[], object]:
     """A copy of this process, which has imported everything; returns how to wait for its end."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()  # else the copy might print it again
     pid = os.fork()
     if pid == 0:
         try:
             host_process.keep_open(sockets)
             host_process.main(sockets[0], sockets[1:])
-        finally:
             os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(1)
     return partial(os.waitpid, pid, 0)
 
 

@@ -1,4 +1,4 @@
-"""Plays a policy against an environment: the only place where regret is computed."""
+"""Plays a policy against an environment: where regret is computed (compiled_loop: the same)."""
 
 from __future__ import annotations
 

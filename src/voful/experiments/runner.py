@@ -215,14 +215,15 @@ def _check_rehearsal(pending: Sequence[Run], players: Backend) -> None:
 
 
 def _session(backend: str, workers: int | None, n_runs: int) -> dict[str, Any]:
+    system = os.uname()  # what `platform` asks in a process of its own
     return {
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "runs": n_runs,
         "backend": backend,
         "workers": workers or os.cpu_count(),
-        "machine": platform.node(),
-        "platform": platform.platform(),
-        "processor": platform.machine(),
+        "machine": system.nodename,
+        "platform": f"{system.sysname}-{system.release}-{system.machine}",
+        "processor": system.machine,
         "cores": os.cpu_count(),
         "commit": _commit(),
         "versions": {

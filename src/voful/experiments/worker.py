@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import pickle
 import select
 import signal
 import sys
@@ -60,7 +61,7 @@ def serve(socket: int) -> None:
     try:
         with Connection(socket) as parent:
             while True:
-                parent.send(attempt(parent.recv()))
+                parent.send_bytes(pickle.dumps(attempt(pickle.loads(parent.recv_bytes()))))
     except (EOFError, OSError):
         os._exit(0)
     finally:
