@@ -60,9 +60,11 @@ def measure(
     return speeds(data, contenders(data, ids), repetitions)
 
 
-def speeds(data: Data, plays: Mapping[str, Play], repetitions: int) -> list[Speed]:
+def speeds(
+    data: Data, plays: Mapping[str, Play], repetitions: int, seconds: float = SECONDS
+) -> list[Speed]:
     """Medians over the repetitions, each of which runs every contender once."""
-    lengths = {name: affordable(play, data) for name, play in plays.items()}
+    lengths = {name: affordable(play, data, seconds) for name, play in plays.items()}
     runs: dict[str, list[Timed]] = {name: [] for name in plays}
     for _ in range(repetitions):
         for name, play in plays.items():
@@ -90,13 +92,13 @@ def growth(clock: list[float]) -> float:
     return (clock[-1] - clock[-2]) / max(clock[1] - clock[0], 1e-9)
 
 
-def affordable(play: Play, data: Data) -> int:
-    """As many rounds as fit into about SECONDS, judged by pilots, each as long as is safe."""
+def affordable(play: Play, data: Data, seconds: float) -> int:
+    """As many rounds as fit into about so many seconds, judged by longer and longer pilots."""
     rounds = min(PILOT, data.n_rounds)
     play(data, rounds)  # compiles
     while True:
         clock = play(data, rounds).clock
-        wanted = int(rounds * SECONDS / max(clock[-1] - clock[0], 1e-9))
+        wanted = int(rounds * seconds / max(clock[-1] - clock[0], 1e-9))
         if rounds == data.n_rounds or wanted < 8 * rounds:
             return max(min(wanted, data.n_rounds), min(8, data.n_rounds))
         rounds = min(8 * rounds, data.n_rounds)

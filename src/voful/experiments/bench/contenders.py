@@ -7,6 +7,7 @@ import importlib.util
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from time import process_time
 from typing import Any
 
@@ -49,7 +50,7 @@ Play = Callable[[Data, int], Timed]
 def quarters(n_rounds: int) -> Iterator[tuple[int, int]]:
     """(first, end) of four parts, the first and the last of equal length."""
     ends = [0, n_rounds // 4, n_rounds // 2, n_rounds - n_rounds // 4, n_rounds]
-    return zip(ends[:-1], ends[1:], strict=True)
+    return pairwise(ends)
 
 
 # --- through the public API -------------------------------------------------------------------
@@ -125,8 +126,8 @@ def through_loop(loop: Any, id: str) -> Play:
         records = loop.play_compiled(
             policy, data.env, n_rounds, record_at=marks, check_every=n_rounds
         )
-        for _ in records:  # they come block by block: within 256 rounds of the marks
-            clock.append(process_time())
+        # Records come block by block: within 256 rounds of the marks.
+        clock += [process_time() for _ in records]
         return Timed(clock, [], state_bytes(policy))
 
     return play_all

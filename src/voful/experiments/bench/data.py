@@ -55,7 +55,8 @@ class Data:
     @cached_property
     def _blocks(self) -> list[tuple[FloatArray, FloatArray]]:
         low, high = self.env.reward_range
-        blocks, rounds = [], 0
+        blocks: list[tuple[FloatArray, FloatArray]] = []
+        rounds = 0
         while rounds < self.n_rounds:
             block = self.env.block(len(blocks))
             means, sigmas = block.means[0], block.sigmas[0]

@@ -21,7 +21,7 @@ class Machine:
     Attributes
     ----------
     gigaflops
-        Multiply-adds on eight numbers that stay in registers' reach, two flops each.
+        Multiply-adds on numbers in registers, two flops each.
     cache_gigabytes, memory_gigabytes
         a = b + s c, a second: 24 bytes an entry, from the first cache and from memory.
     """
@@ -32,7 +32,7 @@ class Machine:
 
 
 # Peaks, not results: here and only here the compiler may reorder and fuse.
-@numba.njit(fastmath=True)  # type: ignore[untyped-decorator]
+@numba.njit(fastmath=True)
 def _multiply_add(x: FloatArray, s: float, passes: int) -> float:
     total = 0.0
     for _ in range(passes):
@@ -44,7 +44,7 @@ def _multiply_add(x: FloatArray, s: float, passes: int) -> float:
     return total
 
 
-@numba.njit(fastmath=True)  # type: ignore[untyped-decorator]
+@numba.njit(fastmath=True)
 def _triad(a: FloatArray, b: FloatArray, c: FloatArray, s: float, passes: int) -> None:
     for k in range(passes):
         for i in range(a.shape[0]):
@@ -53,27 +53,27 @@ def _triad(a: FloatArray, b: FloatArray, c: FloatArray, s: float, passes: int) -
 
 def probe(repetitions: int = 5) -> Machine:
     """The best of some repetitions."""
-    small, large = (
-        [np.ones(n) for _ in range(3)] + [max(1, (IN_MEMORY // n))] for n in (IN_CACHE, IN_MEMORY)
-    )
-    passes = 1000
-
-    def flops() -> float:
-        started = process_time()
-        _multiply_add(small[0], 0.999, passes)
-        return 2.0 * 16 * IN_CACHE * passes / (process_time() - started)
-
-    def bytes_of(a: FloatArray, b: FloatArray, c: FloatArray, passes: int) -> float:
-        started = process_time()
-        _triad(a, b, c, 3.0, passes)
-        return 24.0 * len(a) * passes / (process_time() - started)
-
-    flops(), bytes_of(*small)  # compile
+    _flops(), _bytes(IN_CACHE)  # compile
     return Machine(
-        1e-9 * max(flops() for _ in range(repetitions)),
-        1e-9 * max(bytes_of(*small) for _ in range(repetitions)),
-        1e-9 * max(bytes_of(*large) for _ in range(repetitions)),
+        1e-9 * max(_flops() for _ in range(repetitions)),
+        1e-9 * max(_bytes(IN_CACHE) for _ in range(repetitions)),
+        1e-9 * max(_bytes(IN_MEMORY) for _ in range(repetitions)),
     )
+
+
+def _flops() -> float:
+    x, passes = np.ones(IN_CACHE), 1000
+    started = process_time()
+    _multiply_add(x, 0.999, passes)
+    return 2.0 * 16 * IN_CACHE * passes / (process_time() - started)
+
+
+def _bytes(n: int) -> float:
+    a, b, c = np.ones(n), np.ones(n), np.ones(n)
+    passes = IN_MEMORY // n
+    started = process_time()
+    _triad(a, b, c, 3.0, passes)
+    return 24.0 * n * passes / (process_time() - started)
 
 
 def oful_flops(dim: int, n_arms: int) -> int:

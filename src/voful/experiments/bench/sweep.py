@@ -8,7 +8,8 @@ from statistics import median
 
 import numpy as np
 
-from voful.experiments.bench.contenders import REFERENCE, contenders, through_api
+from voful import registry
+from voful.experiments.bench.contenders import REFERENCE, lean_numpy_oful, through_api
 from voful.experiments.bench.data import make_data
 
 DIMS = (25, 50, 100, 200)
@@ -46,7 +47,7 @@ class Growth:
     exponent: float
 
 
-def sweep(
+def sweep_sizes(
     *,
     ids: Sequence[str] = IDS,
     dims: Sequence[int] = DIMS,
@@ -60,6 +61,8 @@ def sweep(
 
     The cost after n rounds is that of the whole run of n rounds, over n.
     """
+    for id in ids:
+        registry.lookup(id)
     names = [REFERENCE, *ids]
     along_dims = [times(names, d, n_arms, ROUNDS_OF_A_SIZE, repetitions) for d in dims]
     along_arms = [times(names, dim, n, ROUNDS_OF_A_SIZE, repetitions) for n in arms]
@@ -81,10 +84,7 @@ def times(
 ) -> dict[str, float]:
     """Median microseconds a round, repetitions interleaved."""
     data = make_data(dim, n_arms, n_rounds)
-    plays = {
-        name: contenders(data, [])[name] if name == REFERENCE else through_api(name)
-        for name in names
-    }
+    plays = {name: lean_numpy_oful if name == REFERENCE else through_api(name) for name in names}
     for play in plays.values():
         play(data, min(n_rounds, 20))  # compiles
     runs: dict[str, list[float]] = {name: [] for name in names}
