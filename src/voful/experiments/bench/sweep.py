@@ -13,10 +13,10 @@ from voful.experiments.bench.contenders import REFERENCE, lean_numpy_oful, throu
 from voful.experiments.bench.data import make_data
 
 DIMS = (25, 50, 100, 200)
-ARMS = (250, 500, 1000, 2000)
+ARMS = (500, 1000, 2000, 4000)
 ROUNDS = (2_000, 20_000, 200_000)
 IDS = ("oful", "losan", "betoful")
-ROUNDS_OF_A_SIZE = 60
+ROUNDS_OF_A_SIZE = 400  # so that factorisations, O(d^3) and rarer and rarer, weigh little
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def sweep_sizes(
     rounds: Sequence[int] = ROUNDS,
     dim: int = 100,
     n_arms: int = 1000,
-    repetitions: int = 3,
+    repetitions: int = 2,
 ) -> list[Growth]:
     """Large dimensions and many arms, where arithmetic is what costs; and long runs of small ones.
 
