@@ -176,7 +176,7 @@ def _new_host(sockets: list[int]) -> Callable[[], object]:
 
 def _forked_host(sockets: list[int]) -> Callable[[], object]:
     """A copy of this process, which has imported everything; returns how to wait for its end."""
-    for stream in (sys.stdout, sys.stderr):
+    for stream in filter(None, (sys.stdout, sys.stderr)):
         stream.flush()  # else the copy might print it again
     pid = os.fork()
     if pid == 0:
