@@ -1,20 +1,25 @@
-"""What the machinery of studies costs: python benchmarks/studies.py overhead|scan|report.
+"""What studies cost: python benchmarks/studies.py overhead|speedup [IDS], or scan, or report.
 
-overhead: CPU time of a study of 400 runs of 2,000 rounds, in all its processes, and the share that
-is not spent in the loops. scan: reading 10,000 stored runs, packed as a study leaves them. report:
-everything that `voful report` makes of 10,000 runs, as one cell of as many seeds and as many cells.
+overhead: CPU time of a study of 400 runs of 2,000 rounds, in all its processes, and what of it is
+not spent in the loops: to start, and for each run. speedup: wall time on one worker over that on
+two. Both for all bandits if no ids are given. scan: reading 10,000 stored runs, packed as a study
+leaves them. report: everything that `voful report` makes of 10,000 runs.
 """
 
 from __future__ import annotations
 
+import os
 import resource
+import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from voful.experiments.threads import ONE_THREAD
 
 if TYPE_CHECKING:
     from voful.experiments.store import Store
@@ -32,26 +37,61 @@ dim = 5
 """
 
 
+class Played(NamedTuple):
+    """Runs, and seconds: of CPU in all processes, of those in the loops, and of waiting."""
+
+    runs: float
+    cpu: float
+    loop_time: float
+    wall: float
+
+    @property
+    def outside(self) -> float:
+        """CPU outside the loops."""
+        return self.cpu - self.loop_time
+
+
 def cpu_time() -> float:
     """Of this process and of those that it started and that have ended."""
     both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in both)
 
 
-def overhead(ids: list[str], workers: int = 2) -> None:
+def played(ids: list[str], runs: int, workers: int) -> Played:
+    """A study in a process of its own, as the command ``voful run`` plays it."""
+    command = [sys.executable, __file__, "play", str(runs), str(workers), *ids]
+    output = subprocess.run(command, env=os.environ | ONE_THREAD, capture_output=True, check=True)
+    return Played(*map(float, output.stdout.split()))
+
+
+def play(runs: int, workers: int, ids: list[str]) -> Played:
     """From the start of Python to the last result on disk."""
     from voful.experiments.runner import run_study
     from voful.experiments.study import parse_study
 
-    study = parse_study(STUDY.format(ids=ids, replicates=400 // len(ids)))
+    study = parse_study(STUDY.format(ids=ids, replicates=runs // len(ids)))
     with tempfile.TemporaryDirectory() as out:
+        started = time.perf_counter()
         summary = run_study(study, out, workers=workers)
-    total = cpu_time()
-    outside = total - summary.loop_time
+        wall = time.perf_counter() - started
+        return Played(summary.played, cpu_time(), summary.loop_time, wall)
+
+
+def overhead(ids: list[str]) -> None:
+    """The start is what one run of each takes outside its loop, less what a further run takes."""
+    few, many = played(ids, len(ids), workers=2), played(ids, 400, workers=2)
+    each = (many.outside - few.outside) / (many.runs - few.runs)
     print(
-        f"{' '.join(ids)}: {summary.played} runs, {total:.1f} s of CPU, "
-        f"{outside:.2f} s or {outside / total:.1%} outside the loops"
+        f"{' '.join(ids)}: {many.runs:.0f} runs, {many.cpu:.1f} s of CPU, {many.outside:.2f} s or "
+        f"{many.outside / many.cpu:.1%} outside the loops: {few.outside - each * few.runs:.2f} s "
+        f"to start, {1e3 * each:.2f} ms a run"
     )
+
+
+def speedup(ids: list[str]) -> None:
+    """Of what follows the start, which one run of each policy measures."""
+    wall = [played(ids, 400, w).wall - played(ids, len(ids), w).wall for w in (1, 2)]
+    print(f"{' '.join(ids)}: {wall[0]:.2f} s on one worker, {wall[0] / wall[1]:.2f} times two")
 
 
 def store_runs(study: Study, out: str, n_points: int) -> Store:
@@ -131,9 +171,15 @@ def report(n_points: int = 60) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["scan"]:
+    task, *arguments = sys.argv[1:] or ["overhead"]
+    if task == "scan":
         scan()
-    elif sys.argv[1:2] == ["report"]:
+    elif task == "report":
         report()
+    elif task == "play":
+        print(*play(int(arguments[0]), int(arguments[1]), arguments[2:]))
     else:
-        overhead(sys.argv[2:] or ["oful"])
+        from voful import registry
+
+        ids = arguments or [entry.id for entry in registry.entries("bandit")]
+        {"overhead": overhead, "speedup": speedup}[task](ids)

@@ -143,11 +143,8 @@ def save(thing: Persistent, path: Path) -> None:
 
 
 @contextlib.contextmanager
-def atomic_file(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
-    """A file to write that takes the place of `path` at the end, or not at all.
-
-    `durable`: its content is on disk before that, so that this holds for a power cut too.
-    """
+def atomic_file(path: Path) -> Iterator[BinaryIO]:
+    """A file to write that takes the place of `path` at the end, on disk, or not at all."""
     target = os.path.realpath(path)
     temporary = f"{target}.{secrets.token_hex(8)}.tmp"
     # Not tempfile: its files are private (0600); the kernel applies the user's umask here.
@@ -155,9 +152,8 @@ def atomic_file(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
-            if durable:
-                file.flush()
-                os.fsync(file.fileno())
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(temporary, target)
     except BaseException:
         os.unlink(temporary)

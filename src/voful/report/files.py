@@ -157,7 +157,7 @@ def _drawings(results: pl.DataFrame, manifest: Manifest, reference: str) -> list
         drawings.append(_Drawing("variance", by, against, lines, over))
     if "problem_horizon" in results.columns:
         by, against = summaries.regret_by_horizon, figures.regret_against_horizon
-        title = f"{manifest.name}: mean over problems and {seeds}{intervals} of the seeds"
+        title = f"{manifest.name}: mean over the problems of each horizon, {seeds}{intervals}"
         drawings.append(_Drawing("horizon", by, against, results, title))
     return drawings
 

@@ -49,20 +49,41 @@ def arrangement(n: int, most: int) -> tuple[int, int]:
 
 
 def panels_for(
-    titles: Sequence[str], style: Style, *, sharey: bool = True
+    titles: Sequence[str], style: Style, scales: Sequence[str] | None = None
 ) -> tuple[Figure, list[Axes]]:
-    """A figure with a panel for each title, row by row; left ones stand on the axis of values."""
+    """A figure with a panel for each title, row by row.
+
+    Panels with the same one of `scales` share their vertical axis; None: all do.
+    """
     rows, columns = arrangement(len(titles), style.columns)
     figure = new_figure(*style.size(rows, columns))
-    places = figure.subplots(rows, columns, squeeze=False, sharey=sharey)
+    places = figure.subplots(rows, columns, squeeze=False)
     for unused in places.flat[len(titles) :]:
         unused.remove()
     panels = list(places.flat[: len(titles)])
-    for panel, title in zip(panels, titles, strict=True):
+    scales = scales or [""] * len(titles)
+    first: dict[str, Axes] = {}
+    for place, (panel, title, scale) in enumerate(zip(panels, titles, scales, strict=True)):
+        if scale in first:
+            panel.sharey(first[scale])
+        if place % columns and scales[place - 1] == scale:  # its left neighbour says it
+            panel.tick_params(axis="y", labelleft=False)
+        first.setdefault(scale, panel)
         panel.set_title(wrapped(title, figure.get_figwidth() / columns, style), loc="left")
         panel.grid(axis="y", linewidth=0.4, alpha=0.5)
         panel.set_axisbelow(True)
     return figure, panels
+
+
+def scales_of(results: pl.DataFrame, problems: Sequence[str]) -> list[str]:
+    """What panels of these problems share their axis by: problems that differ in noise only do.
+
+    Regrets in other dimensions or of other families are not to be compared by their height.
+    """
+    if "problem_series" not in results.columns:
+        return [""] * len(problems)
+    known = dict(results.select("problem", "problem_series").unique().iter_rows())
+    return [str(known[problem]) for problem in problems]
 
 
 def leftmost(panels: Sequence[Axes], style: Style) -> Sequence[Axes]:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from voful import OFUL, BetOFUL, registry
+from voful.confidence.base import BallSet
 from voful.envs import LAWS, LinearBandit, linear_bandit
 from voful.experiments.compiled_loop import can_play, play_compiled
 from voful.experiments.execute import _columns, prepare_bandit
@@ -14,8 +15,7 @@ from voful.experiments.loop import Columns, play
 from voful.experiments.run import Contender, Problem, Run
 
 N_ROUNDS = 600  # two blocks and a part of a third
-PYTHON_ONLY = {"voful", "voful-paper", "voful2"}
-COMPILED = [e.id for e in registry.entries("bandit") if e.id not in PYTHON_ONLY]
+COMPILED = [e.id for e in registry.entries("bandit") if vars(e.cls).get("_kernels")]
 
 ENVIRONMENTS: dict[str, dict[str, Any]] = {
     "fixed": {"dim": 5, "n_arms": 20, "noise": "gaussian", "sigma": 0.3},
@@ -67,6 +67,18 @@ def test_same_bits_as_the_python_loop(id: str, environment: str) -> None:
     for ours, theirs in zip(fast_policy.index(arms), slow_policy.index(arms), strict=True):
         np.testing.assert_array_equal(ours, theirs)
     assert fast_policy.select(arms) == slow_policy.select(arms)  # also the random ones
+
+
+def test_all_but_the_linear_programmes_are_compiled() -> None:
+    others = {entry.id for entry in registry.entries("bandit")} - set(COMPILED)
+    assert others == {"voful", "voful-paper", "voful2"}
+
+
+@pytest.mark.parametrize("id", COMPILED)
+def test_compiled_sets_live_in_a_ball(id: str) -> None:
+    """`Kernels.holds` leaves the ball to the loop."""
+    Theta = registry.create(id, 2, n_rounds=10).confidence_set
+    assert Theta is None or isinstance(Theta, BallSet)
 
 
 def test_every_environment_law_is_tried() -> None:
