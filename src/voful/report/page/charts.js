@@ -67,7 +67,7 @@ class LineChart {
     const names = series.filter((line) => line.label);
     const room = width >= 420 && names.length * 13 <= height - 40;
     const longest = names.reduce((most, line) => Math.max(most, line.label.length), 0);
-    const right = room ? Math.min(150, 12 + 6.7 * longest) : 12;
+    const right = room ? Math.min(0.38 * width, 14 + 7 * longest) : 12;
     const { x0, x1, y0, y1 } = this.limits(series);
     const frame = { left: 52, top: 8, right: width - right, bottom: height - 38 };
     const x = scale(x0, x1, frame.left, frame.right, this.log.x);
