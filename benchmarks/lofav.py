@@ -2,9 +2,9 @@
 
 python benchmarks/lofav.py [--round 4000] [--json FILE]
 
-Such a code keeps every inverse, estimate, weight and loss of every layer, adds one of each by making
-the arrays anew, and takes all sums over the whole history: its rounds get slower and slower. Here
-is the like of it, written from the definition; it plays the arms of `lofav-paper`.
+Such a code keeps every inverse, estimate, weight and loss of every layer, adds one of each by
+making the arrays anew, and takes all sums over the whole history: its rounds get slower and slower.
+Here is the like of it, written from the definition; it plays the arms of `lofav-paper`.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class WholeHistoryLOFAV:
         loss = 0.5 * (w * (y[-1] - x @ layer.estimates[-2])) ** 2
         layer.losses = np.concatenate([layer.losses, [loss]])
         predictions = np.einsum("ij,ij->i", X, layer.estimates[:-1])
-        Q_inverse = np.linalg.inv(layer.lam * eye + 2.0 * weighted @ X)
+        Q_inverse: FloatArray = np.linalg.inv(layer.lam * eye + 2.0 * weighted @ X)
         theta_bar = Q_inverse @ weighted @ (y + predictions)
         gap = self.loss(layer, X, y, layer.estimates[-1]) - self.loss(layer, X, y, theta_bar)
         gap -= 0.5 * layer.weights**2 @ (X @ theta_bar - predictions) ** 2
