@@ -2,9 +2,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PEERS := .venv-peers
 KERNELS := $(shell find src/voful -name '*.py')
 
-.PHONY: demo test test-full lint bench docs figures wheel clean
+.PHONY: demo test test-full lint bench bench-peers performance docs figures wheel clean
 
 demo: $(VENV)/.base $(VENV)/.kernels
 	$(BIN)/voful demo --out out/demo
@@ -21,8 +22,22 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# CPU time counts every thread of a matrix product.
+bench bench-peers performance: export OPENBLAS_NUM_THREADS = 1
+
 bench: $(VENV)/.base $(VENV)/.kernels
 	$(BIN)/voful bench
+
+# Every number and table of docs/performance.md.
+performance: $(VENV)/.base $(PEERS)/.peers $(VENV)/.kernels
+	mkdir -p out
+	$(PEERS)/bin/python benchmarks/peers.py --json out/peers.json
+	$(BIN)/python benchmarks/performance.py take peers out/peers.json
+	$(BIN)/python benchmarks/performance.py measure
+
+# Other libraries, in an environment of their own.
+bench-peers: $(PEERS)/.peers $(VENV)/.kernels
+	$(PEERS)/bin/python benchmarks/peers.py
 
 docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict
@@ -60,7 +75,7 @@ wheel: $(VENV)/.dev
 	$(BIN)/python -m build --outdir dist .
 
 clean:
-	rm -rf $(VENV) build dist site out .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(PEERS) build dist site out .pytest_cache .hypothesis .mypy_cache .ruff_cache
 	find src -name '*.nb[ic]' -delete
 
 $(VENV)/.base: pyproject.toml
@@ -70,6 +85,11 @@ $(VENV)/.base: pyproject.toml
 
 $(VENV)/.dev: $(VENV)/.base
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,ray]'
+	touch $@
+
+$(PEERS)/.peers: pyproject.toml benchmarks/peers-requirements.txt
+	test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --editable . --requirement benchmarks/peers-requirements.txt
 	touch $@
 
 $(VENV)/.docs: $(VENV)/.base

@@ -21,7 +21,8 @@ from voful import LOSAN, OFUL, BetOFUL
 from voful.confidence.betting.extent import optimistic_ends
 from voful.confidence.betting.round import place_bet, take_reward
 from voful.envs import linear_bandit
-from voful.experiments.bench import lean_numpy_oful, public_api
+from voful.experiments.bench.contenders import lean_numpy_oful, public_api
+from voful.experiments.bench.data import make_data
 from voful.experiments.loop import play
 from voful.validation import NO_MASK
 
@@ -108,14 +109,14 @@ def cost(rounds: int) -> None:
                     quarters.append((process_time() - started) / len(part) * 1e6)
                 runs.append(quarters)
             chunks = np.median(runs[1:], axis=0)
-            flat = rewards[:20_000, 0].copy()
+            data = make_data(dim, 20, 20_000)
             lean, api = [], []
             for _ in range(3):
-                clock = lean_numpy_oful(arms, flat, [len(flat)]).clock
-                lean.append((clock[-1] - clock[0]) / len(flat) * 1e6)
+                clock = lean_numpy_oful(data, data.n_rounds).clock
+                lean.append((clock[-1] - clock[0]) / data.n_rounds * 1e6)
                 policy = BetOFUL(dim, bet=bet, refresh=refresh)
-                clock = public_api(policy, arms, flat, [len(flat)]).clock
-                api.append((clock[-1] - clock[0]) / len(flat) * 1e6)
+                clock = public_api(policy, data, data.n_rounds).clock
+                api.append((clock[-1] - clock[0]) / data.n_rounds * 1e6)
             name = bet if refresh else bet + ", streaming"
             ratio = median(a / b for a, b in zip(api, lean, strict=True))
             print(

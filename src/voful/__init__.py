@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from voful.mdp.ucrl_vtr import UCRLVTR
     from voful.mdp.ucrl_vtr_plus import UCRLVTRPlus
     from voful.mdp.varlin import VARLin
+    from voful.mdp.varlin2 import VARLin2
     from voful.persistence import FileFormatError
     from voful.registry import create, load
 
@@ -62,6 +63,7 @@ __all__ = [
     "SupLinUCB",
     "UCRLVTRPlus",
     "VARLin",
+    "VARLin2",
     "WeightedOFUL",
     "WeightedOFULPlus",
     "__version__",

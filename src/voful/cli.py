@@ -18,7 +18,6 @@ from voful import __version__, registry
 from voful.report.tables import registry_markdown
 
 if TYPE_CHECKING:
-    from voful.experiments.bench import Speed
     from voful.experiments.study import Study
 
 app = typer.Typer(
@@ -278,29 +277,52 @@ def bench(
     arms: Annotated[int, typer.Option(min=1, help="Arms a round.")] = 20,
     rounds: Annotated[int, typer.Option(min=8, help="Rounds of each repetition.")] = 20_000,
     repetitions: Annotated[int, typer.Option(min=1, help="Medians of so many.")] = 5,
+    only: Annotated[
+        list[str] | None, typer.Option(help="An id to measure; may be repeated. Default: all.")
+    ] = None,
+    sweep: Annotated[
+        bool, typer.Option("--sweep", help="Growth with dimension, arms and rounds instead.")
+    ] = False,
+    episodic: Annotated[
+        bool, typer.Option("--episodic", help="Episodes per second of the agents instead.")
+    ] = False,
     out: Annotated[Path | None, typer.Option("--json", help="Also write JSON here.")] = None,
 ) -> None:
-    """Measure select + update against a lean NumPy loop in the same process."""
-    from voful.experiments.bench import measure
+    """Measure speed in CPU time, against a lean NumPy loop in the same process."""
+    from voful.experiments.bench.clock import measure
+    from voful.experiments.bench.episodic import measure_episodic
+    from voful.experiments.bench.sweep import IDS, sweep_sizes
+    from voful.report import speed
 
-    speeds = measure(dim=dim, n_arms=arms, n_rounds=rounds, repetitions=repetitions)
-    _print_speeds(speeds, f"CPU time a round, d = {dim}, {arms} arms")
-    if out is not None:
-        out.write_text(json.dumps([asdict(speed) for speed in speeds], indent=2) + "\n")
+    with _clear_errors(out):
+        if episodic:
+            agents = measure_episodic(ids=only)
+            columns, results = speed.episodic_table(agents), [asdict(row) for row in agents]
+        elif sweep:
+            grown = sweep_sizes(ids=only or IDS)
+            columns, results = speed.growth_table(grown), [asdict(row) for row in grown]
+        else:
+            measured = measure(
+                dim=dim, n_arms=arms, n_rounds=rounds, repetitions=repetitions, ids=only
+            )
+            columns, results = speed.speed_table(measured), [asdict(row) for row in measured]
+        _print_columns(columns)
+        if out is not None:
+            out.write_text(json.dumps(results, indent=2) + "\n")
 
 
-def _print_speeds(speeds: list[Speed], title: str) -> None:
-    table = Table("", title=title)
-    for heading in ("rounds", "µs a round", "over lean NumPy", "last over first quarter"):
-        table.add_column(heading, justify="right")
-    for speed in speeds:
-        table.add_row(
-            speed.name,
-            str(speed.rounds),
-            f"{speed.microseconds:.2f}",
-            f"{speed.ratio:.2f}",
-            f"{speed.growth:.2f}",
-        )
+def _print_columns(columns: dict[str, list[str]]) -> None:
+    """On a terminal a table, else Markdown to paste."""
+    from voful.report.speed import markdown
+
+    if not sys.stdout.isatty():
+        print(markdown(columns), end="")
+        return
+    table = Table()
+    for place, heading in enumerate(columns):
+        table.add_column(heading, justify="right" if place else "left")
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*row)
     console.print(table)
 
 

@@ -159,7 +159,7 @@ def test_a_page_is_whole(browser: Browser, pages: Pages, name: str, size: tuple[
     watched = Watched(browser, pages[name], size)
     page = watched.page
     assert overflow(page) <= 0
-    wanted = {"results", "curves", "cell", "coverage", "time", "repeat"} | {
+    wanted = {"results", "curves", "width", "cell", "coverage", "time", "repeat"} | {
         "demo": {"overview", "theatre"},
         "family": {"overview", "variance", "missing"},
         "horizon": {"overview", "horizon"},
@@ -260,6 +260,11 @@ def test_charts_answer(browser: Browser, pages: Pages) -> None:
     expect(tip).to_be_visible()
     for policy in ("oful", "losan", "voful", "betoful"):
         expect(tip).to_contain_text(policy)
+    expect(tip).not_to_contain_text("null")
+    beside = tip.bounding_box()
+    assert beside is not None
+    assert box["x"] + 0.5 * box["width"] < beside["x"] < box["x"] + box["width"]
+    assert box["y"] < beside["y"] < box["y"] + box["height"]
     before = path_of("oful")
     page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.3 * box["height"])
     page.mouse.down()

@@ -3,8 +3,10 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 import voful
@@ -75,3 +77,28 @@ def test_version_and_help() -> None:
 def test_bad_options_are_refused() -> None:
     for arguments in (["demo", "--rounds", "0"], ["bench", "--dim", "x"], ["nonsense"]):
         assert runner.invoke(app, arguments).exit_code == 2
+
+
+def test_bench_measures_one_policy_agents_and_growth(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from voful.experiments.bench import episodic, sweep
+
+    size = {"horizon": 10, "n_states": 3, "n_actions": 2, "dim": 2, "episodes": 3}
+    small_agents = partial(episodic.measure_episodic, base=size, changes=[{}])
+    small_sweep = partial(
+        sweep.sweep_sizes, dims=[2], arms=[3], rounds=[20], dim=2, n_arms=3, repetitions=1
+    )
+    monkeypatch.setattr(episodic, "measure_episodic", small_agents)
+    monkeypatch.setattr(sweep, "sweep_sizes", small_sweep)
+    out = tmp_path / "b"
+    for flags, name in (
+        (["--only", "losan", "--rounds", "40", "--repetitions", "1"], "losan"),
+        (["--episodic", "--only", "ucrl-vtr"], "ucrl-vtr"),
+        (["--sweep", "--only", "losan"], "losan"),
+    ):
+        result = runner.invoke(app, ["bench", *flags, "--json", str(out)])
+        assert result.exit_code == 0, result.output
+        assert name in result.output
+        assert name in [row["name"] for row in json.loads(out.read_text())]
+    assert runner.invoke(app, ["bench", "--only", "nonsense"]).exit_code == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import numpy.typing as npt
 
@@ -20,6 +21,9 @@ class ParameterSet(Stateful, ABC):
     A set defines `center`, ``_contains`` and ``_support``; input is checked here, once. How it
     learns is another matter: from rewards (`BaseConfidenceSet`), from halfspaces or transitions.
     """
+
+    costly: ClassVar[bool] = False
+    """Whether `support` and `interval` take as long as hundreds of updates."""
 
     def __init__(self, dim: int) -> None:
         self._dim = dim

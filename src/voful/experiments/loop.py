@@ -68,17 +68,20 @@ def log_spaced(n_rounds: int, n_points: int = 60) -> tuple[int, ...]:
     return tuple(int(point) for point in points)
 
 
-def doubling(points: Iterable[int]) -> frozenset[int]:
-    """Of the recording points the last, and going back each that is at most half of the one after.
+def doubling(points: Iterable[int], factor: int = 2) -> frozenset[int]:
+    """Of the recording points the last, and going back each that is `factor` times earlier.
 
-    A width may cost as much as hundreds of rounds (VOFUL's is two cutting-plane problems): at so
-    few points it is cheap beside the run.
+    Widths are measured at these: one may cost as much as many rounds.
     """
     taken: list[int] = []
     for point in sorted(points, reverse=True):
-        if not taken or 2 * point <= taken[-1]:
+        if not taken or factor * point <= taken[-1]:
             taken.append(point)
     return frozenset(taken)
+
+
+COSTLY_FACTOR = 8
+"""Between two widths of a set whose `interval` is costly: one may take as long as 500 rounds."""
 
 
 def play(
@@ -134,7 +137,8 @@ def _play(
     watcher: Watcher | None,
 ) -> Iterator[Record]:
     theta_star = env.theta_star
-    measured = doubling(points)
+    costly = getattr(policy.confidence_set, "costly", False)
+    measured = doubling(points, COSTLY_FACTOR) if costly else doubling(points)
     regret = sum_variance = select_time = update_time = 0.0
     covered: bool | None = None if policy.confidence_set is None else True
     in_set = covered

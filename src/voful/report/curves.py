@@ -16,6 +16,7 @@ from voful.report.panels import (
     leftmost,
     looks_in,
     panels_for,
+    scales_of,
     settings,
 )
 from voful.report.style import SCREEN, Style, drawn
@@ -29,7 +30,9 @@ def regret_over_rounds(
     results: pl.DataFrame, *, title: str | None = None, style: Style = SCREEN
 ) -> Figure:
     """Mean regret over the rounds or episodes with bootstrap bands, one panel a problem."""
-    return _over_rounds(regret_curves(results), "regret", "cumulative regret", title, style)
+    return _over_rounds(
+        results, regret_curves(results), "regret", "cumulative regret", title, style
+    )
 
 
 def width_over_rounds(
@@ -40,10 +43,11 @@ def width_over_rounds(
     if table.is_empty():
         raise validation.fail("results", "no widths", "a column width that is not all null")
     name = "width of the set" if step_of(results) == "episode" else "width at the played arm"
-    return _over_rounds(table, "width", name, title, style, log=True)
+    return _over_rounds(results, table, "width", name, title, style, log=True)
 
 
 def _over_rounds(
+    results: pl.DataFrame,
     table: pl.DataFrame,
     column: str,
     name: str,
@@ -56,7 +60,8 @@ def _over_rounds(
     problems = table["problem"].unique().sort().to_list()
     looks = looks_in(table)
     with settings(style):
-        figure, panels = panels_for(problems, style)
+        scales = None if log else scales_of(results, problems)
+        figure, panels = panels_for(problems, style, scales)
         ends: Ends = {}
         for panel, problem in zip(panels, problems, strict=True):
             ends[panel] = []
@@ -69,12 +74,16 @@ def _over_rounds(
                 x, y = line[step].to_numpy(), line[column].to_numpy()
                 low, high = (line[f"{column}_{end}"].to_numpy() for end in ("low", "high"))
                 panel.fill_between(x, low, high, color=line_style["color"], alpha=0.14, linewidth=0)
-                panel.plot(x, y, linewidth=style.line, solid_capstyle="butt", **line_style)
+                # Widths are measured here and there, and the markers say where.
+                if log:
+                    line_style |= {"marker": "o", "markersize": 1.6 * style.line, "clip_on": False}
+                panel.plot(x, y, linewidth=style.line, **line_style)
                 ends[panel].append(End(policy, float(x[-1]), float(y[-1])))
             panel.set_xlim(1 if log else 0, float(of_problem[step].max()))  # type: ignore[arg-type]
             panel.set_xlabel(step)
-        if not log:
-            panels[0].set_ylim(bottom=0)  # once all are drawn: it ends the shared autoscaling
+        for panel in panels:
+            if not log:
+                panel.set_ylim(bottom=0)  # once all are drawn: it ends the shared autoscaling
         for panel in leftmost(panels, style):
             panel.set_ylabel(name)
         caption(figure, title, style)

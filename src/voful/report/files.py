@@ -16,11 +16,10 @@ from voful.experiments.store import Store
 from voful.persistence import atomic_file
 from voful.report import figures, summaries
 from voful.report.differences import paired_differences
-from voful.report.groups import reference_of
+from voful.report.groups import described, has_widths, of_long_series, reference_of
 from voful.report.growth import growth_exponents
 from voful.report.missing import missing
 from voful.report.page import write_page
-from voful.report.series import series_of
 from voful.report.style import Style, styles
 from voful.report.theatre import theatre_strip
 
@@ -99,7 +98,7 @@ def write_report(directory: str | Path, style: str = "screen") -> Report:
     results = store.frame()
     if results.is_empty():
         raise ValueError(f"{directory}: got no results; expected a study that was played")
-    results = _described(results, manifest)
+    results = described(results, manifest)
     reference = reference_of(results["policy"].unique().sort().cast(pl.String).to_list())
     frames = {
         "final": summaries.final_table(results),
@@ -130,12 +129,6 @@ def write_report(directory: str | Path, style: str = "screen") -> Report:
     )
 
 
-def _described(results: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
-    families = {problem["name"]: problem["family"] for problem in manifest.problems}
-    with_series = summaries.with_series(results, series_of(manifest.problems))
-    return summaries.with_families(with_series, families)
-
-
 def _drawings(results: pl.DataFrame, manifest: Manifest, reference: str) -> list[_Drawing]:
     """What there is to draw of a study of this shape."""
     cells = results.group_by("problem", "policy")
@@ -149,7 +142,7 @@ def _drawings(results: pl.DataFrame, manifest: Manifest, reference: str) -> list
     drawings = []
     if n_problems <= MOST_PANELS:
         drawings.append(some("regret", summaries.regret_curves, figures.regret_over_rounds))
-        if _has_widths(results):
+        if has_widths(results):
             drawings.append(some("width", summaries.width_curves, figures.width_over_rounds))
     else:
         ratios = partial(summaries.relative_regret, reference=reference)
@@ -158,30 +151,15 @@ def _drawings(results: pl.DataFrame, manifest: Manifest, reference: str) -> list
         drawings.append(_Drawing("grid", ratios, draw, results, title))
     if results["policy"].n_unique() * math.ceil(n_problems / 4) <= MOST_BARS:
         drawings.append(some("final", summaries.final_table, figures.final_regret))
-    lines = _of_long_series(results)
+    lines = of_long_series(results)
     if lines is not None and results["policy"].n_unique() <= MOST_LINES:
         by, against = summaries.regret_by_variance, figures.regret_against_variance
         drawings.append(_Drawing("variance", by, against, lines, over))
     if "problem_horizon" in results.columns:
         by, against = summaries.regret_by_horizon, figures.regret_against_horizon
-        title = f"{manifest.name}: mean over problems and {seeds}{intervals} of the seeds"
+        title = f"{manifest.name}: mean over the problems of each horizon, {seeds}{intervals}"
         drawings.append(_Drawing("horizon", by, against, results, title))
     return drawings
-
-
-def _has_widths(results: pl.DataFrame) -> bool:
-    if "width" not in results.columns:  # stored by a version that did not record it
-        return False
-    there = results.filter(pl.col("width").is_not_null())
-    return there[summaries.step_of(results)].n_unique() > 1
-
-
-def _of_long_series(results: pl.DataFrame) -> pl.DataFrame | None:
-    """The rows of series of more than two problems; None where there is no such series."""
-    if "sum_variance" not in results.columns:
-        return None
-    long = results.filter(pl.col("problem").n_unique().over("problem_series") > 2)
-    return None if long.is_empty() else long
 
 
 def _fits(figure: Figure, drawing: _Drawing, style: Style) -> bool:

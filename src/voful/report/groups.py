@@ -1,12 +1,14 @@
-"""Problems that belong together in a figure."""
+"""What belongs together in a report: problems of a series or family, and whom to compare with."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-NOISE = ("sigma", "sigma_low", "sigma_high", "direction", "noise")
+import polars as pl
+
+from voful.experiments.manifest import Manifest
+from voful.report.series import series_of
+from voful.report.summaries import with_families, with_series
 
 REFERENCES = ("oful", "ucrl-vtr")
 
@@ -16,15 +18,26 @@ def reference_of(policies: Sequence[str]) -> str:
     return next((policy for policy in REFERENCES if policy in policies), policies[0])
 
 
-def differing_in_noise(problems: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """Names of problems that differ in nothing but their noise, by groups of three or more.
+def described(results: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
+    """The results with ``problem_series`` and ``problem_family``."""
+    families = {problem["name"]: problem["family"] for problem in manifest.problems}
+    return with_families(with_series(results, series_of(manifest.problems)), families)
 
-    Regret against the variance means something within such a group only.
+
+def of_long_series(results: pl.DataFrame) -> pl.DataFrame | None:
+    """The rows of series of more than two problems; None where there is no such series.
+
+    Regret against the variance means something within such a series only.
     """
-    groups: dict[str, list[str]] = {}
-    for problem in problems:
-        rest = {k: v for k, v in problem["params"].items() if k not in NOISE}
-        key = {k: problem.get(k) for k in ("family", "kind", "length", "code")} | {"params": rest}
-        text = json.dumps(key, sort_keys=True, default=str)
-        groups.setdefault(text, []).append(problem["name"])
-    return [names for names in groups.values() if len(names) > 2]
+    if "sum_variance" not in results.columns:
+        return None
+    long = results.filter(pl.col("problem").n_unique().over("problem_series") > 2)
+    return None if long.is_empty() else long
+
+
+def has_widths(results: pl.DataFrame) -> bool:
+    """Whether there are widths to draw as curves."""
+    if "width" not in results.columns:  # stored by a version that did not record it
+        return False
+    there = results.filter(pl.col("width").is_not_null())
+    return there["episode" if "episode" in there.columns else "round"].n_unique() > 1

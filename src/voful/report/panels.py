@@ -49,20 +49,41 @@ def arrangement(n: int, most: int) -> tuple[int, int]:
 
 
 def panels_for(
-    titles: Sequence[str], style: Style, *, sharey: bool = True
+    titles: Sequence[str], style: Style, scales: Sequence[str] | None = None
 ) -> tuple[Figure, list[Axes]]:
-    """A figure with a panel for each title, row by row; left ones stand on the axis of values."""
+    """A figure with a panel for each title, row by row.
+
+    Panels with the same one of `scales` share their vertical axis; None: all do.
+    """
     rows, columns = arrangement(len(titles), style.columns)
     figure = new_figure(*style.size(rows, columns))
-    places = figure.subplots(rows, columns, squeeze=False, sharey=sharey)
+    places = figure.subplots(rows, columns, squeeze=False)
     for unused in places.flat[len(titles) :]:
         unused.remove()
     panels = list(places.flat[: len(titles)])
-    for panel, title in zip(panels, titles, strict=True):
+    scales = scales or [""] * len(titles)
+    first: dict[str, Axes] = {}
+    for place, (panel, title, scale) in enumerate(zip(panels, titles, scales, strict=True)):
+        if scale in first:
+            panel.sharey(first[scale])
+        if place % columns and scales[place - 1] == scale:  # its left neighbour says it
+            panel.tick_params(axis="y", labelleft=False)
+        first.setdefault(scale, panel)
         panel.set_title(wrapped(title, figure.get_figwidth() / columns, style), loc="left")
         panel.grid(axis="y", linewidth=0.4, alpha=0.5)
         panel.set_axisbelow(True)
     return figure, panels
+
+
+def scales_of(results: pl.DataFrame, problems: Sequence[str]) -> list[str]:
+    """What panels of these problems share their axis by: problems that differ in noise only do.
+
+    Regrets in other dimensions or of other families are not to be compared by their height.
+    """
+    if "problem_series" not in results.columns:
+        return [""] * len(problems)
+    known = dict(results.select("problem", "problem_series").unique().iter_rows())
+    return [str(known[problem]) for problem in problems]
 
 
 def leftmost(panels: Sequence[Axes], style: Style) -> Sequence[Axes]:
@@ -113,8 +134,7 @@ def label_ends(
     }
     for text in texts.values():  # room for the leaders
         text.set_text("   " + text.get_text())
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+    _fix_layout(figure)
     for panel, of_panel in ends.items():
         box = panel.get_window_extent()
         width, height = (72.0 * size / figure.dpi for size in (box.width, box.height))
@@ -180,9 +200,19 @@ def write(figure: Figure, stem: Path, formats: Sequence[str] = ("png", "svg")) -
     """Save a figure as `stem`.png and so on; returns the paths."""
     paths = [f"{os.fspath(stem)}.{suffix}" for suffix in formats]
     with settings(SCREEN):  # of files, the settings of all styles are the same
+        _fix_layout(figure)  # once, not for each file
         for path in paths:
             figure.savefig(path, dpi=160, metadata=_undated(path))
     return paths
+
+
+def _fix_layout(figure: Figure) -> None:
+    """Compute the layout, if it is not fixed yet."""
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    if isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
 
 
 def _undated(path: str) -> dict[str, str | None]:

@@ -1,32 +1,37 @@
-"""Which problems of a study differ in nothing but one parameter."""
+"""Which problems of a study differ in nothing but their noise."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from voful.experiments.manifest import Cell
+NOISE = ("sigma", "sigma_low", "sigma_high", "direction", "noise")
 
 
-def series_of(problems: Sequence[Cell], parameter: str = "sigma") -> dict[str, str]:
-    """Name of each problem -> label of its series: problems alike in all but `parameter`.
+def series_of(problems: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Name of each problem -> label of its series: those that differ in nothing but their noise.
 
     A label is made of the words that the names of its problems share; where that leaves two series
     alike, they are numbered.
     """
-    members: dict[str, list[str]] = {}
-    for problem in problems:
-        rest = {name: value for name, value in problem["params"].items() if name != parameter}
-        alike = [problem["family"], problem["length"], problem["code"], rest]
-        members.setdefault(json.dumps(alike, sort_keys=True, default=str), []).append(
-            problem["name"]
-        )
-    labels = [_shared_words(names) for names in members.values()]
+    groups = _alike_but_for_noise(problems)
+    labels = [_shared_words(names) for names in groups]
     return {
         name: label if labels.count(label) == 1 else f"{label} ({place})".strip()
-        for place, (label, names) in enumerate(zip(labels, members.values(), strict=True), 1)
+        for place, (label, names) in enumerate(zip(labels, groups, strict=True), 1)
         for name in names
     }
+
+
+def _alike_but_for_noise(problems: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    groups: dict[str, list[str]] = {}
+    for problem in problems:
+        rest = {k: v for k, v in problem["params"].items() if k not in NOISE}
+        key = {k: problem.get(k) for k in ("family", "kind", "length", "code")} | {"params": rest}
+        text = json.dumps(key, sort_keys=True, default=str)
+        groups.setdefault(text, []).append(problem["name"])
+    return list(groups.values())
 
 
 def _shared_words(names: list[str]) -> str:

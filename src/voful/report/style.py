@@ -223,7 +223,7 @@ class Style:
         }
 
 
-SCREEN = Style("", (4.6, 3.5), None, 4, 10, 1.7, ("png", "svg", "pdf"), True)
+SCREEN = Style("", (4.6, 3.5), None, 3, 10, 1.7, ("png", "svg", "pdf"), True)
 COLUMN = Style("_column", (3.25, 2.3), 3.25, 1, 8, 1.2, ("pdf",), False)
 PAGE = Style("_page", (3.25, 2.3), 6.75, 2, 8, 1.2, ("pdf",), False)
 

@@ -248,14 +248,21 @@ def _intervals(results: pl.DataFrame, column: str, *, by_step: bool = False) -> 
     keys = ["problem", "policy", *([step] if by_step else [])]
     ends = [f"{column}_low", f"{column}_high"]
     types = {key: results.schema[key] for key in keys} | dict.fromkeys(ends, pl.Float64())
-    frames = [pl.DataFrame(schema=types)]
-    for cell in cells(results, column):
-        low, high = mean_interval(cell.values, stream=cell.problem)
-        labels = {"problem": cell.problem, "policy": cell.policy}
-        numbers = pl.DataFrame({step: cell.steps, ends[0]: low, ends[1]: high})
-        frame = numbers.with_columns(**{key: pl.lit(label) for key, label in labels.items()})
-        frames.append(frame.select(*types).cast(types))  # type: ignore[arg-type]
-    return pl.concat(frames).with_columns(pl.col(ends).fill_nan(None))
+    found = list(cells(results, column))
+    if not found:
+        return pl.DataFrame(schema=types)
+    # One frame at the end: a frame for each of thousands of cells takes longer than the draws.
+    intervals = [mean_interval(cell.values, stream=cell.problem) for cell in found]
+    rows = [len(cell.steps) for cell in found]
+    columns = {
+        "problem": np.repeat([cell.problem for cell in found], rows),
+        "policy": np.repeat([cell.policy for cell in found], rows),
+        step: np.concatenate([cell.steps for cell in found]),
+        ends[0]: np.concatenate([low for low, _ in intervals]),
+        ends[1]: np.concatenate([high for _, high in intervals]),
+    }
+    frame = pl.DataFrame(columns).select(*types).cast(types)  # type: ignore[arg-type]
+    return frame.with_columns(pl.col(ends).fill_nan(None))
 
 
 def _series(name: str, values: Any) -> pl.Series:

@@ -82,7 +82,23 @@ def test_widths_are_measured_at_doublings() -> None:
     assert doubling([]) == frozenset()
     assert doubling([7]) == {7}
     assert doubling(range(1, 21)) == {1, 2, 5, 10, 20}
+    assert doubling(range(1, 21), 8) == {2, 20}
     assert len(doubling(log_spaced(10**6))) <= 20
+
+
+def test_costly_widths_are_measured_more_rarely() -> None:
+    widths = {
+        id: [
+            record.round
+            for record in play(
+                registry.create(id, 2, n_rounds=64), linear_bandit(dim=2, seed=0), 64
+            )
+            if record.width is not None
+        ]
+        for id in ("oful", "voful")
+    }
+    assert widths["voful"] == [1, 8, 64]
+    assert len(widths["oful"]) == 7
 
 
 @pytest.mark.parametrize("entry", list(registry.entries("bandit")), ids=lambda entry: entry.id)

@@ -107,6 +107,23 @@ def test_labels_of_a_figure_are_apart(results: pl.DataFrame) -> None:
     assert min(b - a for a, b in itertools.pairwise(heights)) > 0.02
 
 
+def test_panels_share_a_scale_where_problems_differ_in_noise_only(results: pl.DataFrame) -> None:
+    larger = results.with_columns(
+        regret=pl.when(problem="hard").then(9.0 * pl.col("regret")).otherwise("regret")
+    )
+    together = with_series(larger, {"easy": "a", "hard": "a"})
+    apart = with_series(larger, {"easy": "a", "hard": "b"})
+    easy, hard = regret_over_rounds(together).axes
+    assert easy.get_ylim() == hard.get_ylim()
+    easy, hard = regret_over_rounds(apart).axes
+    assert 5.0 * easy.get_ylim()[1] < hard.get_ylim()[1]
+    assert easy.get_ylim()[0] == hard.get_ylim()[0] == 0.0
+    easy, hard = final_regret(together).axes
+    assert easy.get_xlim() == hard.get_xlim()
+    easy, hard = final_regret(apart).axes
+    assert 5.0 * easy.get_xlim()[1] < hard.get_xlim()[1]
+
+
 def test_bands_are_the_intervals(results: pl.DataFrame) -> None:
     panel = regret_over_rounds(results.filter(problem="easy", policy="oful")).axes[0]
     (band,) = panel.collections

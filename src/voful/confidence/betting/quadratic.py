@@ -84,7 +84,7 @@ def _ball_and_range(rules: Rules, x: FloatArray, squared: float) -> tuple[float,
 def _rounding(Theta: Ellipsoids, e: int, squared: float) -> float:
     """What x'(A + lambda I)^-1 x may have lost, |x|^2 = squared."""
     trace: float = Theta.scalars[e, TRACE]
-    return 4.0 * EPS * Theta.center.shape[1] * trace * squared
+    return 4.0 * EPS * len(Theta.center[e]) * trace * squared
 
 
 @kernel

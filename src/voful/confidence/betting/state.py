@@ -13,6 +13,7 @@ import numpy as np
 
 from voful.compiled import kernel
 from voful.confidence.betting.product import CELLS_SHAPE
+from voful.confidence.betting.views import view
 from voful.typing import FloatArray, IntArray
 
 BETS: Final = ("product", "ratio", "mixed")
@@ -146,15 +147,14 @@ def open_ellipsoids(bets: int, constants: FloatArray, memory: FloatArray) -> Ell
     i4 = i3 + E * d
     i5 = i4 + E * d
     i6 = i5 + E * d * d
-    i7 = i6 + E * 4
     return Ellipsoids(
-        memory[:i1].reshape((E, 2, d, d)),
-        memory[i1:i2].reshape((E, 2, d)),
-        memory[i2:i3].reshape((E, 2)),
-        memory[i3:i4].reshape((E, d)),
-        memory[i4:i5].reshape((E, d)),
-        memory[i5:i6].reshape((E, d, d)),
-        memory[i6:i7].reshape((E, 4)),
+        view(memory, 0, (E, 2, d, d)),
+        view(memory, i1, (E, 2, d)),
+        view(memory, i2, (E, 2)),
+        view(memory, i3, (E, d)),
+        view(memory, i4, (E, d)),
+        view(memory, i5, (E, d, d)),
+        view(memory, i6, (E, 4)),
     )
 
 
@@ -173,16 +173,16 @@ def open_state(
         constants[3],
         constants[4],
         constants[5],
-        constants[6:at],
-        constants[at : at + d],
-        constants[at + d : at + d + E * J].reshape((E, J)),
-        constants[at + d + E * J :],
+        view(constants, 6, (len(LAMBDAS),)),
+        view(constants, at, (d,)),
+        view(constants, at + d, (E, J)),
+        view(constants, at + d + E * J, (E,)),
     )
     j0 = E * per_ellipsoid(d)
     j1 = j0 + R * d * d
     j2 = j1 + R * d
     j3 = j2 + R
-    plugin = Plugin(memory[j0:j1].reshape((R, d, d)), memory[j1:j2].reshape((R, d)), memory[j2:j3])
+    plugin = Plugin(view(memory, j0, (R, d, d)), view(memory, j1, (R, d)), view(memory, j2, (R,)))
     j4 = j3 + 2
     j5 = j4 + N_RECENT * d
     w1 = E * d
@@ -191,21 +191,21 @@ def open_state(
     w4 = w3 + CELLS_SHAPE[0] * CELLS_SHAPE[1]
     block = np.empty(w4 + 2 * d)
     scratch = Scratch(
-        block[:w1].reshape((E, d)),
-        block[w1:w2],
-        block[w2:w3].reshape((J, 4)),
-        block[w3:w4].reshape(CELLS_SHAPE),
-        block[w4 : w4 + d],
-        block[w4 + d :],
+        view(block, 0, (E, d)),
+        view(block, w1, (E,)),
+        view(block, w2, (J, 4)),
+        view(block, w3, CELLS_SHAPE),
+        view(block, w4, (d,)),
+        view(block, w4 + d, (d,)),
     )
     return State(
         rules,
         open_ellipsoids(bets, constants, memory),
         plugin,
-        memory[j3:j4],
-        memory[j4:j5].reshape((N_RECENT, d)),
-        memory[j5 : j5 + SLOPES + J],
-        memory[j5 + SLOPES + J :],
+        view(memory, j3, (2,)),
+        view(memory, j4, (N_RECENT, d)),
+        view(memory, j5, (SLOPES + J,)),
+        view(memory, j5 + SLOPES + J, (J,)),
         count,
         history,
         scratch,

@@ -207,11 +207,12 @@ class LineChart {
         make("td", {}, make("i", { style: `background:${line.colour}` }), line.name),
         make("td", {}, show(line.mean[i])),
         make("td", {}, line.high && line.high[i] !== null && !line.faint ? `${show(line.low[i])} – ${show(line.high[i])}` : "")))),
-      rest > 0 ? make("div", { style: "color:var(--pale)" }, `and ${rest} more`) : null);
+      rest > 0 ? make("div", { style: "color:var(--pale)" }, `and ${rest} more`) : "");
     this.tip.hidden = false;
     const width = this.tip.offsetWidth;
     const left = x(at) + 16 + width < this.width ? x(at) + 16 : Math.max(0, x(at) - width - 16);
-    this.tip.style.transform = `translate(${left}px, ${Math.max(0, Math.min(py + this.plot.offsetTop - 30, this.height - 40))}px)`;
+    const above = this.plot.getBoundingClientRect().top - this.element.getBoundingClientRect().top;
+    this.tip.style.transform = `translate(${left}px, ${above + Math.max(0, Math.min(py - 30, this.height - 60))}px)`;
   }
 }
 LineChart.count = 0;

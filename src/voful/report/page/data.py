@@ -9,10 +9,13 @@ from typing import Any
 import polars as pl
 
 from voful import registry
-from voful.experiments.manifest import Cell, Manifest
+from voful.experiments.manifest import Cell
 from voful.experiments.store import Store
+from voful.report.cells import last_rows
+from voful.report.differences import paired_differences
 from voful.report.figures import style_of
-from voful.report.groups import differing_in_noise, reference_of
+from voful.report.groups import described, has_widths, of_long_series, reference_of
+from voful.report.growth import growth_exponents
 from voful.report.page.numbers import short, shorts
 from voful.report.page.stage import stage
 from voful.report.page.story import how_to_repeat, what_is_missing
@@ -23,7 +26,7 @@ from voful.report.summaries import (
     regret_curves,
     relative_regret,
     step_of,
-    with_families,
+    width_curves,
 )
 
 FORMAT = 1
@@ -31,7 +34,31 @@ MOST_POINTS = 120  # of a curve
 MOST_SEEDS = 20  # curves of single seeds in a cell
 MOST_NUMBERS = 600_000  # in all curves of single seeds: some 4 MB
 
+NUMBERS = (
+    "runs",
+    "regret",
+    "regret_low",
+    "regret_high",
+    "regret_median",
+    "least",
+    "most",
+    "ratio",
+    "difference",
+    "difference_low",
+    "difference_high",
+    "won",
+    "exponent",
+    "exponent_low",
+    "exponent_high",
+    "coverage",
+    "coverage_low",
+    "coverage_high",
+    "time_per_step",
+)
+"""Columns of the headline besides problem and policy."""
+
 Data = dict[str, Any]
+Places = dict[str, dict[str, int]]
 
 
 def page_data(directory: str | Path) -> Data:
@@ -43,13 +70,14 @@ def page_data(directory: str | Path) -> Data:
     manifest, results = store.manifest(), store.frame()
     if results.is_empty():
         raise ValueError(f"{directory}: got no results; expected a study that was played")
+    results = described(results, manifest)
     places = {
         "problem": {cell["name"]: place for place, cell in enumerate(manifest.problems)},
         "policy": {cell["name"]: place for place, cell in enumerate(manifest.policies)},
     }
     with_results = results["policy"].unique().sort().cast(pl.String).to_list()
     reference = reference_of(with_results)
-    final, ratios = final_table(results), relative_regret(results, reference)
+    ratios, growth = relative_regret(results, reference), growth_exponents(results)
     return {
         "format": FORMAT,
         "name": manifest.name,
@@ -58,31 +86,16 @@ def page_data(directory: str | Path) -> Data:
         "policies": [_policy(cell) for cell in manifest.policies],
         "replicates": len({replicate for _, _, replicate in manifest.runs.values()}),
         "reference": places["policy"][reference],
-        "interval": _interval_in_words(final),
-        "table": _headline(results, final, ratios, places),
+        "table": _headline(results, reference, ratios, growth, places),
         "typical": _typical(ratios, places),
         "curves": _curves(results, places),
-        "variance": _by_variance(results, manifest, places),
-        "horizon": _by_horizon(results, manifest, places),
+        "widths": _widths(results, places),
+        "variance": _by_variance(results, growth, places),
+        "horizon": _by_horizon(results, growth, places),
         "theatre": stage(store.snapshots(), places),
-        "missing": what_is_missing(store, manifest),
+        "missing": what_is_missing(store, manifest, results, places),
         "repeat": how_to_repeat(manifest),
     }
-
-
-def with_interval(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with regret_low and regret_high: mean ± two standard errors, unless it has them."""
-    if "regret_low" in table.columns:
-        return table
-    error = 2.0 * pl.col("regret_error")
-    return table.with_columns(
-        regret_low=pl.col("regret") - error, regret_high=pl.col("regret") + error
-    )
-
-
-def _interval_in_words(table: pl.DataFrame) -> str:
-    own = "regret_low" in table.columns
-    return "95 % bootstrap of the mean over the seeds" if own else "mean ± two standard errors"
 
 
 # --- who played -------------------------------------------------------------------------------
@@ -129,60 +142,39 @@ def _promise(cell: Cell) -> float | None:
 
 def _headline(
     results: pl.DataFrame,
-    final: pl.DataFrame,
+    reference: str,
     ratios: pl.DataFrame,
-    places: dict[str, dict[str, int]],
+    growth: pl.DataFrame,
+    places: Places,
 ) -> Data:
-    """A row per problem and policy; ratio is to the reference on the same problem."""
-    last = pl.col(step_of(results)) == pl.col(step_of(results)).max().over("problem", "policy")
-    spread = (
-        results.filter(last)
-        .group_by("problem", "policy")
-        .agg(
-            least=pl.col("regret").min(),
-            median=pl.col("regret").median(),
-            most=pl.col("regret").max(),
-        )
+    """A row per problem and policy; ratio and difference are to the reference there."""
+    cell = ["problem", "policy"]
+    regret = pl.col("regret")
+    ends = last_rows(results).group_by(cell).agg(least=regret.min(), most=regret.max())
+    with_rounds = growth.filter(pl.col("with") == "K").select(
+        pl.col("group").cast(results.schema["problem"]).alias("problem"),
+        pl.col("policy").cast(results.schema["policy"]),
+        pl.col("^exponent.*$"),
     )
-    table = (
-        with_interval(final)
-        .join(
-            ratios.select("problem", "policy", "ratio"),
-            on=["problem", "policy"],
-            how="left",
-            maintain_order="left",
-        )
-        .join(spread, on=["problem", "policy"], how="left", maintain_order="left")
-    )
-    wanted = (
-        "runs",
-        "regret",
-        "regret_low",
-        "regret_high",
-        "ratio",
-        "coverage",
-        "coverage_low",
-        "coverage_high",
-        "time_per_step",
-        "least",
-        "median",
-        "most",
-    )
-    numbers = {name: shorts(table[name]) for name in wanted if name in table.columns}
-    return {name: _places(table[name], places[name]) for name in ("problem", "policy")} | numbers
+    table = final_table(results)
+    for more in (ratios.drop("regret"), ends, paired_differences(results, reference), with_rounds):
+        table = table.join(more, on=cell, how="left", maintain_order="left")
+    return {name: _places(table[name], places[name]) for name in cell} | {
+        name: shorts(table[name]) for name in NUMBERS
+    }
 
 
-def _typical(ratios: pl.DataFrame, places: dict[str, dict[str, int]]) -> Data:
+def _typical(ratios: pl.DataFrame, places: Places) -> Data:
     """Policies by their typical ratio to the reference, best first."""
-    table = ratios.unique("policy").sort("typical", "policy")
+    table = ratios.unique("policy").sort("typical", "policy", nulls_last=True)
     return {"policy": _places(table["policy"], places["policy"]), "ratio": shorts(table["typical"])}
 
 
-def _curves(results: pl.DataFrame, places: dict[str, dict[str, int]]) -> Data:
+def _curves(results: pl.DataFrame, places: Places) -> Data:
     """Mean curves with their intervals, coverage, and curves of single seeds, a cell each."""
     step = step_of(results)
     shown = _thinned(results)
-    means = with_interval(regret_curves(shown))
+    means = regret_curves(shown)
     cells = shown.select("problem", "policy").n_unique()
     points = -(-len(means) // max(cells, 1))
     n_seeds = max(2, min(MOST_SEEDS, MOST_NUMBERS // max(1, cells * points)))
@@ -231,37 +223,72 @@ def _evenly_chosen(results: pl.DataFrame, group: list[str], name: str, most: int
     return results.join(kept, on=[*group, name], how="semi", maintain_order="left")
 
 
-def _by_variance(
-    results: pl.DataFrame, manifest: Manifest, places: dict[str, dict[str, int]]
-) -> list[Data]:
-    """Final regret against the root of the sum of variances, a panel per group of problems."""
-    groups = differing_in_noise(manifest.problems)
-    if "sum_variance" not in results.columns or not groups:
-        return []
-    table = with_interval(regret_by_variance(results)).with_columns(pl.col("sum_variance").sqrt())
-    panels = []
-    for names in groups:
-        part = table.filter(pl.col("problem").cast(pl.String).is_in(names))
-        lines = _lines(part, "sum_variance", places)
-        panels.append({"problems": [places["problem"][name] for name in names], "lines": lines})
-    return [panel for panel in panels if panel["lines"]]
+def _widths(results: pl.DataFrame, places: Places) -> Data:
+    """Mean widths of the sets, a cell each."""
+    if not has_widths(results):
+        return {"steps": [], "cells": []}
+    grids: dict[tuple[int, ...], int] = {}
+    cells = width_curves(_thinned(results)).partition_by(
+        "problem", "policy", as_dict=True, maintain_order=True
+    )
+    found = [
+        {
+            "problem": places["problem"][problem],
+            "policy": places["policy"][policy],
+            "steps": grids.setdefault(tuple(curve[step_of(results)].to_list()), len(grids)),
+            "mean": shorts(curve["width"]),
+            "low": shorts(curve["width_low"]),
+            "high": shorts(curve["width_high"]),
+        }
+        for (problem, policy), curve in cells.items()
+    ]
+    return {"steps": [list(steps) for steps in grids], "cells": found}
 
 
-def _by_horizon(
-    results: pl.DataFrame, manifest: Manifest, places: dict[str, dict[str, int]]
-) -> list[Data]:
-    """Final regret against the horizon, a panel per family."""
-    if "problem_horizon" not in results.columns:
+def _by_variance(results: pl.DataFrame, growth: pl.DataFrame, places: Places) -> list[Data]:
+    """Final regret against the root of the sum of variances, a panel per series of problems."""
+    long = of_long_series(results)
+    if long is None:
         return []
-    families = {problem["name"]: problem["family"] for problem in manifest.problems}
-    table = with_interval(regret_by_horizon(with_families(results, families)))
+    table = regret_by_variance(long).with_columns(pl.col("sum_variance").sqrt())
+    exponents = _exponents(growth, "variance")
     return [
-        {"family": family, "lines": _lines(part, "horizon", places)}
-        for (family,), part in table.group_by("family", maintain_order=True)
+        {
+            "title": str(series),
+            "lines": _lines(part, "sum_variance", str(series), exponents, places),
+        }
+        for (series,), part in table.group_by("series", maintain_order=True)
     ]
 
 
-def _lines(table: pl.DataFrame, x: str, places: dict[str, dict[str, int]]) -> list[Data]:
+def _by_horizon(results: pl.DataFrame, growth: pl.DataFrame, places: Places) -> list[Data]:
+    """Final regret against the horizon, a panel per family."""
+    if "problem_horizon" not in results.columns:
+        return []
+    exponents = _exponents(growth, "horizon")
+    return [
+        {"title": name, "lines": _lines(part, "horizon", name, exponents, places)}
+        for name, part in _by_name(regret_by_horizon(results), "family")
+    ]
+
+
+def _by_name(table: pl.DataFrame, column: str) -> list[tuple[str, pl.DataFrame]]:
+    groups = table.group_by(column, maintain_order=True)
+    return [(str(name), part) for (name,), part in groups]
+
+
+Exponents = dict[tuple[str, str], float | int | None]
+
+
+def _exponents(growth: pl.DataFrame, kind: str) -> Exponents:
+    """(group, policy) -> exponent of the growth."""
+    rows = growth.filter(pl.col("with") == kind).select("group", "policy", "exponent").rows()
+    return {(group, policy): short(exponent) for group, policy, exponent in rows}
+
+
+def _lines(
+    table: pl.DataFrame, x: str, group: str, exponents: Exponents, places: Places
+) -> list[Data]:
     return [
         {
             "policy": places["policy"][policy],
@@ -269,6 +296,7 @@ def _lines(table: pl.DataFrame, x: str, places: dict[str, dict[str, int]]) -> li
             "mean": shorts(line["regret"]),
             "low": shorts(line["regret_low"]),
             "high": shorts(line["regret_high"]),
+            "exponent": exponents.get((group, str(policy))),
         }
         for (policy,), line in table.group_by("policy", maintain_order=True)
     ]

@@ -44,7 +44,7 @@ if (shownProblems.length <= 6) {
       make("div", { class: "than" }, best.policy === DATA.reference || best.ratio === null ? "the least of all" : `${times(best.ratio)} that of ${reference}`));
   })));
 }
-const interval = ROWS.some((row) => row.runs > 1) ? ` Intervals: ${DATA.interval}.` : "";
+const interval = ROWS.some((row) => row.runs > 1) ? " Intervals: 95 %, by the bootstrap over the seeds." : "";
 section("results", "Results", `Regret after the last ${STEP}, mean over the seeds; lower is better. Click a row to look into it.${interval}`, headline());
 
 if (shownProblems.length > 2) {
@@ -84,25 +84,43 @@ if (shownProblems.length <= 4) {
 
 // --- variance and horizon ---------------------------------------------------------------------
 
-const panelLines = (panel) => panel.lines.filter((line) => visible(line.policy)).map((line) => lineOf(line.policy, line.x, line));
-
-/** What the names of problems share, from the left. */
-function commonName(names) {
-  const words = names.map((name) => name.split(" "));
-  const shared = words[0].filter((word) => words.every((other) => other.includes(word)));
-  return shared.join(" ");
-}
+const panelLines = (panel, letter) => panel.lines.filter((line) => visible(line.policy)).map((line) => {
+  const grows = letter && line.exponent !== null ? ` ∝ ${letter}^${line.exponent.toFixed(2)}` : "";
+  const drawn = lineOf(line.policy, line.x, line);
+  return { ...drawn, label: `${drawn.label}${grows}` };
+});
 
 if (DATA.variance.length) {
-  const charts = DATA.variance.map((panel) => new LineChart({ title: commonName(panel.problems.map((p) => PROBLEMS[p].name)), xLabel: "root of the sum of variances", yLabel: "final regret", markers: true, series: () => panelLines(panel) }));
+  const charts = DATA.variance.map((panel) => new LineChart({ title: panel.title, xLabel: "root of the sum of variances", yLabel: "final regret", markers: true, series: () => panelLines(panel) }));
   section("variance", "Noise", "Final regret against the root of the sum of the noise's variances: what a variance-aware bound is about. A policy that adapts rises from near the origin; one that does not is flat.", legend(),
     make("div", { class: charts.length === 1 ? "charts one" : "charts" }, charts.map((chart) => chart.element)));
 }
 if (DATA.horizon.length) {
-  const charts = DATA.horizon.map((panel) => new LineChart({ title: panel.family, xLabel: "horizon H", yLabel: "final regret", markers: true, logX: true, logY: true,
-    xTicks: [...new Set(panel.lines.flatMap((line) => line.x))], series: () => panelLines(panel) }));
-  section("horizon", "Horizon", "Final regret against the horizon, both axes logarithmic; other parameters of the problems are pooled. Flat lines are free of the horizon.", legend(),
+  const charts = DATA.horizon.map((panel) => new LineChart({ title: panel.title, xLabel: "horizon H", yLabel: "final regret", markers: true, logX: true, logY: true,
+    xTicks: [...new Set(panel.lines.flatMap((line) => line.x))], series: () => panelLines(panel, "H") }));
+  section("horizon", "Horizon", "Final regret against the horizon, both axes logarithmic; other parameters of the problems are pooled. Flat lines are free of the horizon; the exponents are slopes of these lines.", legend(),
     make("div", { class: charts.length === 1 ? "charts one" : "charts" }, charts.map((chart) => chart.element)));
+}
+
+// --- widths -----------------------------------------------------------------------------------
+
+const widthsOf = (problem) => DATA.widths.cells
+  .filter((cell) => cell.problem === problem && visible(cell.policy))
+  .map((cell) => lineOf(cell.policy, DATA.widths.steps[cell.steps], cell));
+const measured = shownProblems.filter((problem) => DATA.widths.cells.some((cell) => cell.problem === problem));
+if (measured.length) {
+  const title = "Width";
+  const lead = `How sure each policy is: the mean width of its confidence set where it plays, both axes logarithmic. Faster shrinking means less regret.`;
+  const axes = { xLabel: STEP, yLabel: "width", logX: true, logY: true };
+  if (measured.length <= 4) {
+    const charts = measured.map((problem) => new LineChart({ ...axes, title: PROBLEMS[problem].name, series: () => widthsOf(problem) }));
+    section("width", title, lead, legend(), make("div", { class: measured.length === 1 ? "charts one" : "charts" }, charts.map((chart) => chart.element)));
+  } else {
+    let problem = measured[0];
+    const chart = new LineChart({ ...axes, title: PROBLEMS[problem].name, height: 420, series: () => widthsOf(problem) });
+    const pick = choice("Problem", measured.map((p) => [p, PROBLEMS[p].name]), problem, (p) => { problem = p; chart.title(PROBLEMS[p].name); chart.zoomTo(null); });
+    section("width", title, lead, make("div", { class: "controls" }, pick.element), legend(), make("div", { class: "charts one" }, chart.element));
+  }
 }
 
 // --- the theatre ------------------------------------------------------------------------------
@@ -146,9 +164,14 @@ if (DATA.theatre.length) {
       make("h3", {}, `After the last ${STEP}`),
       ...line("mean regret", show(row.regret)),
       ...line("interval", row.regret_low === null ? "–" : `${show(row.regret_low)} – ${show(row.regret_high)}`),
-      ...line("least, median, most", `${show(row.least)}, ${show(row.median)}, ${show(row.most)}`),
+      ...line("least, median, most", `${show(row.least)}, ${show(row.regret_median)}, ${show(row.most)}`),
       ...line(`ratio to ${reference}`, times(row.ratio)),
-      ...line("coverage", percent(row.coverage)),
+      ...(row.difference === null ? [] : [
+        ...line(`minus ${reference}, paired`, row.difference_low === null ? show(row.difference) : `${show(row.difference)} [${show(row.difference_low)}, ${show(row.difference_high)}]`),
+        ...line(`seeds better than ${reference}`, percent(row.won)),
+      ]),
+      ...(row.exponent === null ? [] : line("grows as", `${STEP}s^${row.exponent.toFixed(2)}${row.exponent_low === null ? "" : ` [${row.exponent_low.toFixed(2)}, ${row.exponent_high.toFixed(2)}]`}`)),
+      ...line("coverage", row.coverage === null || row.coverage_low === null ? percent(row.coverage) : `${percent(row.coverage)} [${percent(row.coverage_low)}, ${percent(row.coverage_high)}]`),
       ...line(`µs a ${STEP}`, show(row.time_per_step)),
       ...line("runs", String(row.runs)),
     ] : [make("h3", {}, "No run of this cell is stored")]),

@@ -3,36 +3,36 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
 from pathlib import PurePath
 from typing import Any
 
+import polars as pl
+
 from voful.experiments.manifest import Manifest
 from voful.experiments.store import Store
+from voful.report.missing import missing
 
 MOST_FAILURES = 40  # tracebacks on the page
 LONGEST = 4000  # characters of one
 
 
-def what_is_missing(store: Store, manifest: Manifest) -> dict[str, Any]:
+def what_is_missing(
+    store: Store,
+    manifest: Manifest,
+    results: pl.DataFrame,
+    places: dict[str, dict[str, int]],
+) -> dict[str, Any]:
     """Counts of declared, stored and failed runs, and tracebacks; cells only where some lack."""
-    stored = store.keys()
-    known = store.failures()
+    stored, known = store.keys(), store.failures()
     failures = {key: known[key] for key in manifest.runs if key in known}
-    counts = [
-        Counter(manifest.runs[key][:2] for key in some)
-        for some in (manifest.runs, stored & manifest.runs.keys(), failures)
-    ]
-    declared, there, failed = counts
     return {
         "declared": len(manifest.runs),
         "stored": len(stored & manifest.runs.keys()),
         "failed": len(failures),
         "foreign": len(stored - manifest.runs.keys()),
         "cells": [
-            [*cell, declared[cell], there[cell], failed[cell]]
-            for cell in sorted(declared)
-            if there[cell] < declared[cell]
+            [places["problem"][problem], places["policy"][policy], *counts]
+            for problem, policy, *counts in missing(results, manifest, failures).iter_rows()
         ],
         "failures": [
             ["/".join(map(str, manifest.label(key))), failure["traceback"].rstrip()[-LONGEST:]]

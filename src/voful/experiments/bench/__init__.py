@@ -1,0 +1,1 @@
+"""Speed: rounds and episodes per second, next to references in the same process."""
