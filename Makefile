@@ -64,6 +64,7 @@ figures: $(VENV)/.base $(VENV)/.kernels
 	cp out/bandit_family_tuned/grid.svg docs/figures/bandit_family_tuned.svg
 	cp out/jun_kim/regret.svg docs/figures/jun_kim.svg
 	cp out/demo/regret.svg docs/figures/demo.svg
+	cp out/demo/theatre.svg docs/figures/theatre.svg
 	cp out/appendix_b/regret.svg docs/figures/appendix_b.svg
 	cp out/variance/variance.svg docs/figures/variance.svg
 	cp out/horizon_free/horizon.svg docs/figures/horizon.svg

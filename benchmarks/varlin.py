@@ -1,4 +1,4 @@
-"""VARLin and LikelihoodUCRL: regret against the horizon, cost, and when printed constants learn.
+"""VARLin(2) and LikelihoodUCRL: regret against the horizon, cost, when printed constants learn.
 
 python benchmarks/varlin.py regret    # ctgoal, K = 20 000, three permutations, two seeds
 python benchmarks/varlin.py cost      # CPU seconds and memory of the acceptance cells
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from voful import LikelihoodUCRL, LinearMixtureModel, VARLin
+from voful import LikelihoodUCRL, LinearMixtureModel, VARLin, VARLin2
 from voful.envs import LinearMixtureMDP
 from voful.envs.mixture_families import ctgoal, mortal
 from voful.experiments.episodes import EpisodeRecord, play_episodes
@@ -34,6 +34,8 @@ AGENTS: dict[str, Maker] = {
     "paper, iota x 0.003": lambda model, K: VARLin(
         model, n_episodes=K, constants="paper", iota_scale=3e-3
     ),
+    "VARLin2": lambda model, K: VARLin2(model, n_episodes=K),
+    "VARLin2, iota x 0.1": lambda model, K: VARLin2(model, n_episodes=K, iota_scale=0.1),
 }
 
 

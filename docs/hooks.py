@@ -8,7 +8,7 @@ from typing import Any
 
 from latex2mathml.converter import convert
 
-from voful.report.tables import registry_markdown
+from voful.report.tables import agent_table, bandit_table, registry_markdown
 
 _FORMULA = re.compile(
     r'<(span|div) class="arithmatex">(?:\\\(|\\\[)(.*?)(?:\\\)|\\\])</\1>', re.DOTALL
@@ -16,8 +16,12 @@ _FORMULA = re.compile(
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the registry's table where a page asks for it."""
-    return markdown.replace("<!-- registry -->", registry_markdown())
+    """Put the registry's tables where a page asks for them."""
+    tables = {"registry": registry_markdown, "bandits": bandit_table, "agents": agent_table}
+    for name, table in tables.items():
+        if (place := f"<!-- {name} -->") in markdown:
+            markdown = markdown.replace(place, table())
+    return markdown
 
 
 def on_page_content(content: str, **_: Any) -> str:

@@ -35,6 +35,15 @@ def random_model(
     return LinearMixtureModel(P, rewards, horizon)
 
 
+def signed_model(seed: int) -> LinearMixtureModel:
+    """A kernel plus and minus a perturbation whose rows sum up to 0: theta in the L1 ball."""
+    rng = np.random.default_rng(seed)
+    base = rng.dirichlet(np.ones(3), size=(3, 2))
+    other = rng.dirichlet(np.ones(3), size=(3, 2))
+    rewards = rng.random((3, 2)) / 3
+    return LinearMixtureModel(np.stack([base, base - other]), rewards, 3, signed=True)
+
+
 def random_walk(
     model: LinearMixtureModel, rng: np.random.Generator, stop: bool = True
 ) -> tuple[list[int], list[int]]:

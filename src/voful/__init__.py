@@ -1,34 +1,39 @@
 """voful: variance-aware linear bandits and reinforcement learning in linear mixture MDPs."""
 
-from voful import checks, confidence, envs
-from voful.bandits.betoful import BetOFUL
-from voful.bandits.confidence_ball import ConfidenceBall2
-from voful.bandits.epsilon_greedy import EpsilonGreedy
-from voful.bandits.faury import Faury
-from voful.bandits.lin_ts import LinTS
-from voful.bandits.linucb import LinUCB
-from voful.bandits.lofav import LOFAV
-from voful.bandits.losan import LOSAN
-from voful.bandits.oful import OFUL
-from voful.bandits.save import SAVE
-from voful.bandits.suplinucb import SupLinUCB
-from voful.bandits.ucb_v import UCBV
-from voful.bandits.voful import VOFUL, VOFUL2
-from voful.bandits.weighted_oful import WeightedOFUL
-from voful.bandits.weighted_oful_plus import WeightedOFULPlus
-from voful.experiments.store import results
-from voful.mdp.bet_vtr import BetVTR
-from voful.mdp.hf_ucrl_vtr import HFUCRLVTRPlus
-from voful.mdp.likelihood_ucrl import LikelihoodUCRL
-from voful.mdp.model import LinearMixtureModel
-from voful.mdp.mvp import MVP
-from voful.mdp.posterior_mixture import PosteriorMixture
-from voful.mdp.ucbvi import UCBVI
-from voful.mdp.ucrl_vtr import UCRLVTR
-from voful.mdp.ucrl_vtr_plus import UCRLVTRPlus
-from voful.mdp.varlin import VARLin
-from voful.persistence import FileFormatError
-from voful.registry import create, load
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from voful import checks, confidence, envs
+    from voful.bandits.betoful import BetOFUL
+    from voful.bandits.confidence_ball import ConfidenceBall2
+    from voful.bandits.epsilon_greedy import EpsilonGreedy
+    from voful.bandits.faury import Faury
+    from voful.bandits.lin_ts import LinTS
+    from voful.bandits.linucb import LinUCB
+    from voful.bandits.lofav import LOFAV
+    from voful.bandits.losan import LOSAN
+    from voful.bandits.oful import OFUL
+    from voful.bandits.save import SAVE
+    from voful.bandits.suplinucb import SupLinUCB
+    from voful.bandits.ucb_v import UCBV
+    from voful.bandits.voful import VOFUL, VOFUL2
+    from voful.bandits.weighted_oful import WeightedOFUL
+    from voful.bandits.weighted_oful_plus import WeightedOFULPlus
+    from voful.experiments.store import results
+    from voful.mdp.bet_vtr import BetVTR
+    from voful.mdp.hf_ucrl_vtr import HFUCRLVTRPlus
+    from voful.mdp.likelihood_ucrl import LikelihoodUCRL
+    from voful.mdp.model import LinearMixtureModel
+    from voful.mdp.mvp import MVP
+    from voful.mdp.posterior_mixture import PosteriorMixture
+    from voful.mdp.ucbvi import UCBVI
+    from voful.mdp.ucrl_vtr import UCRLVTR
+    from voful.mdp.ucrl_vtr_plus import UCRLVTRPlus
+    from voful.mdp.varlin import VARLin
+    from voful.mdp.varlin2 import VARLin2
+    from voful.persistence import FileFormatError
+    from voful.registry import create, load
 
 __version__ = "0.1.0"
 
@@ -58,6 +63,7 @@ __all__ = [
     "SupLinUCB",
     "UCRLVTRPlus",
     "VARLin",
+    "VARLin2",
     "WeightedOFUL",
     "WeightedOFULPlus",
     "__version__",
@@ -68,3 +74,20 @@ __all__ = [
     "load",
     "results",
 ]
+
+_PACKAGES = ("bandits", "checks", "confidence", "envs", "experiments", "mdp", "registry")
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Names on demand (PEP 562): importing the package alone loads neither NumPy nor Numba."""
+        if name in _PACKAGES:
+            return import_module(f"voful.{name}")
+        if name not in __all__:
+            raise AttributeError(f"module 'voful' has no attribute {name!r}")
+        home = "experiments.store" if name == "results" else "registry"  # which knows every class
+        value = globals()[name] = getattr(import_module(f"voful.{home}"), name)
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__, *_PACKAGES})

@@ -1,5 +1,17 @@
-"""`python -m voful` is the command line."""
+"""The command ``voful``, also as ``python -m voful``."""
 
-from voful.cli import main
+import os
 
-main()
+from voful.experiments.threads import ONE_THREAD
+
+
+def main() -> None:
+    """Set the number of threads while NumPy is not loaded yet, and go on to the command line."""
+    os.environ.update(ONE_THREAD)
+    from voful.cli import main
+
+    main()
+
+
+if __name__ == "__main__":
+    main()

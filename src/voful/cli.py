@@ -27,8 +27,6 @@ app = typer.Typer(
 )
 console = Console()
 
-MOST_PANELS = 8  # problems of a study that get curves of their own; else one grid shows them all
-
 
 def _print_version(wanted: bool) -> None:
     if wanted:
@@ -54,19 +52,21 @@ Results = Annotated[Path, typer.Argument(help="Directory of results.", exists=Tr
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option(help="Directory for results and figure.")] = Path("out/demo"),
+    out: Annotated[Path, typer.Option(help="Directory for results, figures and page.")] = Path(
+        "out/demo"
+    ),
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of each run.")] = 5000,
     replicates: Annotated[int, typer.Option(min=1, help="Seeds of each cell.")] = 10,
     workers: Workers = 0,
 ) -> None:
-    """Play four algorithms on a low-noise and a noisy problem."""
+    """Play four algorithms with little and with much noise; write their page."""
     from voful.experiments.demo import demo_study
 
     console.print(
-        f"{rounds} rounds a run: 20 fixed arms on the sphere, d = 5, rewards in [-1, 1]",
+        f"{rounds} rounds a run: 20 fixed arms on the sphere, d = 5 and 2, rewards in [-1, 1]",
         soft_wrap=True,
     )
-    complete = _run(demo_study(rounds, replicates), out, workers or None)
+    complete = _run(demo_study(rounds, replicates), out, workers or None, table=False)
     report(out)
     raise typer.Exit(0 if complete else 1)
 
@@ -101,6 +101,8 @@ def _run(
     backend: str = "processes",
     address: str | None = None,
     only: str | None = None,
+    *,
+    table: bool = True,
 ) -> bool:
     """Whether every wanted run is stored now."""
     from voful.experiments.runner import run_study
@@ -122,7 +124,7 @@ def _run(
             "library; they are kept, and not part of its results",
             soft_wrap=True,
         )
-    if summary.played or summary.stored:
+    if table and (summary.played or summary.stored):
         _print_results(out)
     console.print(f"results: {out}", soft_wrap=True, highlight=False)
     if summary.failed:
@@ -201,71 +203,42 @@ def export(
 
 
 @app.command()
-def report(directory: Results) -> None:
-    """Draw the figures of a study into its directory."""
-    from voful.experiments.store import Store
-    from voful.report.figures import (
-        regret_against_horizon,
-        regret_against_variance,
-        regret_grid,
-        regret_over_rounds,
-        write,
-    )
-    from voful.report.summaries import with_families
+def report(
+    directory: Results,
+    style: Annotated[
+        str, typer.Option(help="screen, or paper: PDF for one and for two columns.")
+    ] = "screen",
+) -> None:
+    """Say what a study found and what is missing of it; write its page and its figures."""
+    from voful.report import console as tables
+    from voful.report.files import write_report
+    from voful.report.summaries import step_of
 
     with _clear_errors(directory):
-        store = Store(directory)
-        manifest, results = store.manifest(), store.frame()
-        if results.is_empty():
-            raise ValueError(f"{directory}: got no results; expected a study that was played")
-        seeds = results["replicate"].n_unique()
-        caption = f"{manifest.name}: mean over {seeds} seeds ± two standard errors"
-        paths = []
-        if len(manifest.problems) <= MOST_PANELS:
-            paths += write(regret_over_rounds(results, title=caption), directory / "regret")
-            if len(manifest.problems) > 2 and "sum_variance" in results.columns:
-                figure = regret_against_variance(results, title=caption)
-                paths += write(figure, directory / "variance")
-        else:
-            policies = results["policy"].cast(str).unique(maintain_order=True).to_list()
-            reference = "oful" if "oful" in policies else policies[0]
-            caption = f"{manifest.name}: mean regret over {seeds} seeds, relative to {reference}"
-            paths += write(
-                regret_grid(results, reference=reference, title=caption), directory / "grid"
-            )
-        if "problem_horizon" in results.columns:
-            families = {problem["name"]: problem["family"] for problem in manifest.problems}
-            by_family = with_families(results, families)
-            caption = (
-                f"{manifest.name}: mean over problems and seeds ± two standard errors of the seeds"
-            )
-            figure = regret_against_horizon(by_family, title=caption)
-            paths += write(figure, directory / "horizon")
-    for path in paths:
-        console.print(f"figure: {path}", soft_wrap=True)
+        made = write_report(directory, style)
+    _print_table(tables.headline(made.final, step_of(made.results)))
+    growth = tables.exponents(made.growth)
+    if growth is not None:
+        _print_table(growth)
+    for line in tables.gaps(made.missing):
+        console.print(line, style="yellow", soft_wrap=True, highlight=False, markup=False)
+    for path in made.paths:
+        print(f"written: {path}")
+    print(f"page: {made.page.resolve().as_uri()}")
 
 
 def _print_results(out: Path) -> None:
     from voful.experiments.store import results
+    from voful.report import console as tables
     from voful.report.summaries import final_table, step_of
 
-    shown = Table(title="After the last round")
-    for heading in ("problem", "policy"):
-        shown.add_column(heading, no_wrap=True)
     frame = results(out)
-    for heading in ("regret", "± over seeds", "coverage", f"µs a {step_of(frame)}"):
-        shown.add_column(heading, justify="right")
-    for row in final_table(frame).iter_rows(named=True):
-        error, coverage = row["regret_error"], row["coverage"]
-        shown.add_row(
-            row["problem"],
-            row["policy"],
-            f"{row['regret']:.1f}",
-            "-" if error is None else f"{error:.1f}",
-            "-" if coverage is None else f"{coverage:.0%}",
-            f"{row['time_per_step']:.1f}",
-        )
-    console.print(shown)
+    _print_table(tables.headline(final_table(frame), step_of(frame)))
+
+
+def _print_table(table: Table) -> None:
+    """Off a terminal as wide as it is: lines in a file need not fit a screen."""
+    (console if console.is_terminal else Console(width=400)).print(table)
 
 
 @app.command("list")

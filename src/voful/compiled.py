@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar, cast
+from typing import Literal, ParamSpec, TypeVar, cast
 
 import numba
+from numba.extending import register_jitable
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -17,8 +18,22 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     No fastmath: floating-point order is as written, so that a batch gives the same bits as
     one call a row, and a loaded policy continues exactly.
     """
+    return _compiled(function, inline="never")
+
+
+def inlined(function: Callable[P, R]) -> Callable[P, R]:
+    """As `kernel`, but written into the kernels that call it: no call, no arrays handed over."""
+    return _compiled(function, inline="always")
+
+
+def _compiled(function: Callable[P, R], inline: Literal["never", "always"]) -> Callable[P, R]:
     try:
-        compiled = numba.njit(cache=True, error_model="numpy")(function)
+        compiled = numba.njit(cache=True, error_model="numpy", inline=inline)(function)
     except RuntimeError:  # neither the package's folder nor a home can be written to
-        compiled = numba.njit(error_model="numpy")(function)
+        compiled = numba.njit(error_model="numpy", inline=inline)(function)
     return cast(Callable[P, R], compiled)
+
+
+def shared(function: Callable[P, R]) -> Callable[P, R]:
+    """A formula that both sides need: plain Python when Python calls it, compiled in kernels."""
+    return register_jitable(function)

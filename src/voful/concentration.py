@@ -12,9 +12,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammainc
 
-from voful.compiled import kernel
+from voful.compiled import kernel, shared
 from voful.typing import FloatArray
 
 # --- the paper's ------------------------------------------------------------------------------
@@ -151,7 +150,13 @@ class SelfNormalizedBernstein(NamedTuple):
 
     def radius(self, log_det_ratio: float) -> float:
         """The radius at ln(det Z_n / det(lambda I)) = sum ln(1 + w_i^2)."""
-        return math.sqrt(self.slope * max(log_det_ratio, 0.0) + self.offset)
+        return bernstein_radius(log_det_ratio, self.slope, self.offset)
+
+
+@shared
+def bernstein_radius(log_det_ratio: float, slope: float, offset: float) -> float:
+    """`SelfNormalizedBernstein.radius`."""
+    return math.sqrt(slope * max(log_det_ratio, 0.0) + offset)
 
 
 # Free constants of `self_normalized_bernstein`, to be chosen before the data.
@@ -210,15 +215,16 @@ def self_normalized_bernstein(
     )
 
 
+@shared
 def log_det_growth(n: float, dim: int, feature_norm: float, ridge: float) -> float:
     """d ln(1 + n A^2 / (d lambda)) >= ln(det Z_n / det(lambda I)) where |x_i| <= A."""
     return dim * math.log1p(n * feature_norm * feature_norm / (dim * ridge))
 
 
+@shared
 def zhou_gu_szepesvari_radius(
     n: float,
     dim: int,
-    *,
     variance: float,
     b: float,
     feature_norm: float,
@@ -235,10 +241,10 @@ def zhou_gu_szepesvari_radius(
     return 8.0 * math.sqrt(variance * growth * price) + 4.0 * b * price
 
 
+@shared
 def zhou_gu_radius(
     n: float,
     dim: int,
-    *,
     variance: float,
     b: float,
     largest: float,
@@ -275,9 +281,15 @@ class VariationBernstein(NamedTuple):
 
     def radius(self, log_det_ratio: float) -> float:
         """The radius at ln(det H_n / det(lambda I)), with the best e."""
-        gamma = self.price + 0.5 * max(log_det_ratio, 0.0)
-        best = min(math.sqrt(gamma / self.curvature), self.cap)
-        return self.curvature * best + gamma / best
+        return variation_radius(log_det_ratio, self.curvature, self.cap, self.price)
+
+
+@shared
+def variation_radius(log_det_ratio: float, curvature: float, cap: float, price: float) -> float:
+    """`VariationBernstein.radius`."""
+    gamma = price + 0.5 * max(log_det_ratio, 0.0)
+    best = min(math.sqrt(gamma / curvature), cap)
+    return curvature * best + gamma / best
 
 
 def variation_bernstein(
@@ -305,6 +317,8 @@ def variation_bernstein(
     With Ville, <xi_0, S_n> - c xi_0'H_n xi_0 <= G_n for all n and all such xi_0 at once; take
     xi_0 = e H^-1 S / |S|_{H^-1}, whose norm is at most e / sqrt(lambda).
     """
+    from scipy.special import gammainc  # a tenth of a second, and only this needs it
+
     curvature = freedman_curvature if predictable else empirical_curvature
     c, r = curvature(exponent), exponent / b
     inner = c * ridge * r * r  # half of the chi^2 argument
@@ -326,7 +340,8 @@ def best_variation_bernstein(
     return min(candidates, key=lambda bound: bound.radius(log_det_ratio))
 
 
-def faury_radius(log_det_ratio: float, dim: int, *, ridge: float, b: float, delta: float) -> float:
+@shared
+def faury_radius(log_det_ratio: float, dim: int, ridge: float, b: float, delta: float) -> float:
     """|S_n|_{H_n^-1} <= sqrt(k)/2 + 2/sqrt(k) (ln(det(H_n / lambda)^(1/2) / delta) + d ln 2).
 
     k = lambda / b^2, |eta_i| |x_i| <= b; all n (Faury, Abeille, Calauzenes, Fercoq 2020, Theorem 1,

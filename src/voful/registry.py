@@ -35,6 +35,7 @@ from voful.mdp.ucbvi import UCBVI
 from voful.mdp.ucrl_vtr import UCRLVTR
 from voful.mdp.ucrl_vtr_plus import UCRLVTRPlus
 from voful.mdp.varlin import VARLin
+from voful.mdp.varlin2 import VARLin2
 from voful.persistence import FileFormatError, Persistent
 from voful.typing import Path
 
@@ -429,6 +430,14 @@ _ENTRIES = (
         guarantee="d^4.5 sqrt(K) + d^9",
         cost="n_rows S A d + tests of log(H K) moments",
         params={"constants": "paper"},
+    ),
+    Entry(
+        id="varlin2",
+        cls=VARLin2,
+        kind="episodic",
+        paper="Kim, Yang, Jun 2022; this library's iota",
+        guarantee="d sqrt(K) + d^2",
+        cost="n_rows S A d + tests of log(H K) moments",
     ),
 )
 

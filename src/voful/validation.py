@@ -390,6 +390,15 @@ class ObservationSpace:
             raise fail("reward", number, self._allowed_reward())
         return min(max(number, self._low), self._high)
 
+    @property
+    def reward_limits(self) -> tuple[float, float]:
+        """Rewards are clipped into these."""
+        return self._low, self._high
+
+    def accepts_range(self, low: float, high: float) -> bool:
+        """Whether `reward` accepts every number from low to high."""
+        return self._low - self._slack <= low and high <= self._high + self._slack
+
     def variance(self, variance: object) -> float:
         """The true variance of a reward's noise, for algorithms that must be told."""
         return nonnegative_float("variance", variance)

@@ -20,6 +20,9 @@ def test_wheel_installs_and_runs(tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("voful-*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     assert "voful/py.typed" in names
+    assert {f"voful/report/page/{part}" for part in ("template.html", "page.css", "page.js")} <= {
+        *names
+    }
     assert all(name.startswith(("voful/", "voful-")) for name in names)
     assert not any("__pycache__" in name for name in names)
     # The new environment borrows the dependencies of this one, not this checkout's voful.

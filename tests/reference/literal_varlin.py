@@ -54,6 +54,9 @@ class LiteralVARLin:
     def ell(self, i: int) -> float:
         return 2.0 ** (2 - i)
 
+    def in_layer(self, i: int, eta: float) -> bool:
+        return self.ell(i + 1) < eta <= self.ell(i)
+
     def vertices(self) -> FloatArray:
         """Of Theta_k: all meeting points of enough tight rows that violate no other row."""
         d = self.d
@@ -123,7 +126,7 @@ class LiteralVARLin:
         self.rows, self.right = [], []
         for m in range(self.L0 + 1):
             for i in range(1, self.L1 + 1):
-                T = [e for e in self.history if self.ell(i + 1) < e.eta[m] <= self.ell(i)]
+                T = [e for e in self.history if self.in_layer(i, e.eta[m])]
                 for j in range(1, self.L2 + 1):
                     for mu in self.mu:
                         self.test(T, m, j, mu)

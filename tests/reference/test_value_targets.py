@@ -10,6 +10,7 @@ from reference.literal_value_targets import Ridge, hf_ucrl_vtr_plus, ucrl_vtr, u
 from voful import UCRLVTR, HFUCRLVTRPlus, UCRLVTRPlus
 
 MODEL = random_model(3, dim=3, n_states=5, n_actions=2, horizon=9)
+LONG = random_model(3, dim=3, n_states=5, n_actions=2, horizon=150)  # more than a chunk of steps
 EPISODES = 12
 
 
@@ -71,3 +72,27 @@ def test_hf_ucrl_vtr_plus(constants: str) -> None:
         hf_ucrl_vtr_plus(ridges, betas, agent, path, taken)
         agent.update(path, taken)
         np.testing.assert_allclose(agent.confidence_set.center, ridges[0].theta, rtol=1e-7)
+
+
+@pytest.mark.parametrize("n_episodes", [1, 3])
+def test_long_episodes(n_episodes: int) -> None:
+    plus = UCRLVTRPlus(LONG, n_episodes=n_episodes)
+    hf = HFUCRLVTRPlus(LONG, n_episodes=n_episodes)
+    hat, tilde = Ridge(3, 1.0), Ridge(3, 1.0)
+    ridges = [Ridge(3, 3.0) for _ in range(hf.moments)]
+    rng = np.random.default_rng(5)
+    for _ in range(n_episodes):
+        path, taken = random_walk(LONG, rng, stop=False)
+        wide = 1.0 + 0.5 * math.sqrt(tilde.log_det_ratio + 2.0 * math.log(2 / 0.05))
+        ucrl_vtr_plus(hat, tilde, plus.radius, wide, plus, path, taken)
+        plus.update(path, taken)
+        line = hf._tight
+        betas = [
+            math.sqrt(3.0) + math.sqrt(line.slope * r.log_det_ratio + line.offset) for r in ridges
+        ]
+        hf_ucrl_vtr_plus(ridges, betas, hf, path, taken)
+        hf.update(path, taken)
+    np.testing.assert_allclose(plus.confidence_set.center, hat.theta, rtol=1e-8)
+    for m, ridge in enumerate(ridges):
+        np.testing.assert_allclose(hf._regressions.centers[m], ridge.theta, rtol=1e-6, atol=1e-12)
+        np.testing.assert_allclose(hf._regressions.precisions[m], ridge.M, rtol=1e-9)

@@ -1,4 +1,4 @@
-"""VARLin with the paper's constants and given directions is the printed algorithm."""
+"""VARLin with the paper's constants and VARLin2, with given directions, are literal."""
 
 from __future__ import annotations
 
@@ -6,23 +6,16 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize_scalar
 
-from mdp_helpers import random_model
+from mdp_helpers import random_model, signed_model
 from reference.literal_varlin import LiteralVARLin
-from voful import LinearMixtureModel, VARLin
+from reference.literal_varlin2 import LiteralVARLin2
+from voful import LinearMixtureModel, VARLin, VARLin2
+from voful.confidence.layered_tests import paper_iota, varlin2_iota
 from voful.confidence.polytope import PolytopeSet
 from voful.confidence.variance import variance_bound
 from voful.typing import FloatArray
 
 EPISODES = 6
-
-
-def signed_model(seed: int) -> LinearMixtureModel:
-    """A kernel plus and minus a perturbation whose rows sum up to 0: theta in the L1 ball."""
-    rng = np.random.default_rng(seed)
-    base = rng.dirichlet(np.ones(3), size=(3, 2))
-    other = rng.dirichlet(np.ones(3), size=(3, 2))
-    rewards = rng.random((3, 2)) / 3
-    return LinearMixtureModel(np.stack([base, base - other]), rewards, 3, signed=True)
 
 
 def candidates(dim: int, simplex: bool, rng: np.random.Generator) -> FloatArray:
@@ -37,23 +30,32 @@ def mixed(model: LinearMixtureModel, theta: FloatArray) -> FloatArray:
     return P
 
 
+@pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize(
-    ("model", "theta_star", "scale"),
+    ("model", "theta_star", "iota"),
     [
-        (random_model(3, dim=2, n_states=3, horizon=3), [0.2, 0.8], 1e-3),
-        (random_model(8, dim=3, n_states=3, horizon=3, sparse=False), [0.1, 0.6, 0.3], 1e-4),
-        (signed_model(2), [1.0, 0.0], 1e-3),
+        (random_model(3, dim=2, n_states=3, horizon=3), [0.2, 0.8], 0.2),
+        (random_model(8, dim=3, n_states=3, horizon=3, sparse=False), [0.1, 0.6, 0.3], 0.034),
+        (signed_model(2), [1.0, 0.0], 0.2),
     ],
     ids=["segment", "triangle", "ball"],
 )
 def test_literal_set_plan_and_values(
-    model: LinearMixtureModel, theta_star: list[float], scale: float
+    model: LinearMixtureModel, theta_star: list[float], iota: float, version: int
 ) -> None:
     rng = np.random.default_rng(7)
     mu = rng.uniform(-1.0, 1.0, size=(3, model.dim))
     mu *= (2.0 * rng.random(3) / np.abs(mu).sum(axis=1))[:, None]
-    agent = VARLin(model, n_episodes=EPISODES, constants="paper", directions=mu, iota_scale=scale)
-    literal = LiteralVARLin(
+    price = (paper_iota if version == 1 else varlin2_iota)(model.dim, model.horizon, EPISODES, 0.05)
+    scale = iota / price
+    agent: VARLin
+    if version == 1:
+        agent = VARLin(
+            model, n_episodes=EPISODES, constants="paper", directions=mu, iota_scale=scale
+        )
+    else:
+        agent = VARLin2(model, n_episodes=EPISODES, directions=mu, iota_scale=scale)
+    literal = (LiteralVARLin if version == 1 else LiteralVARLin2)(
         model.base_models,
         model.rewards,
         model.horizon,

@@ -33,6 +33,7 @@ def regret(id: str, horizon: int, **params: Any) -> float:
         ("varlin-mgf", {}, 10.0),
         ("likelihood-ucrl", {}, 8.0),
         ("varlin-paper", {"iota_scale": 3e-3, "moments": 6}, 200.0),
+        ("varlin2", {"iota_scale": 0.1, "moments": 6}, 200.0),
     ],
 )
 def test_flat_in_the_horizon(id: str, params: dict[str, Any], most: float) -> None:

@@ -15,6 +15,7 @@ from voful.envs.mixture_families import mixture_family
 IDS = [
     "varlin",
     "varlin-mgf",
+    "varlin2",
     "likelihood-ucrl",
     "ucrl-vtr",
     "ucrl-vtr-plus",

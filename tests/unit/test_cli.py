@@ -46,7 +46,8 @@ def test_demo_prints_a_table_and_writes_a_figure(tmp_path: Path) -> None:
     for contender in demo_study().contenders:
         assert contender.name in result.output
     assert "100%" in result.output
-    assert {"regret.png", "regret.svg"} <= {path.name for path in (tmp_path / "d").iterdir()}
+    wanted = {"regret.svg", "theatre.svg", "report.html"}
+    assert wanted <= {path.name for path in (tmp_path / "d").iterdir()}
 
 
 def test_bench_writes_json(tmp_path: Path) -> None:

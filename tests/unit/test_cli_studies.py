@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -12,6 +13,7 @@ import voful
 from voful.cli import app
 from voful.experiments.run import Contender, Problem
 from voful.experiments.runner import run_study
+from voful.experiments.store import Store
 from voful.experiments.study import Study, read_study
 
 runner = CliRunner()
@@ -65,8 +67,35 @@ def test_merge(played: Path, tmp_path: Path) -> None:
 def test_report(played: Path) -> None:
     done = runner.invoke(app, ["report", str(played)])
     assert done.exit_code == 0, done.output
-    for name in ("regret.svg", "regret.png", "variance.svg"):
+    for name in ("regret.svg", "regret.png", "regret.pdf", "regret.csv", "variance.svg"):
         assert (played / name).exists()
+        assert f"written: {played / name}" in done.output
+    assert "95% intervals" in done.output
+    assert "sum of variances" in done.output
+
+
+def test_a_report_says_what_is_missing_and_what_failed(played: Path, tmp_path: Path) -> None:
+    shutil.copytree(played, tmp_path / "part")
+    broken = next(run for run in STUDY.runs() if run.label == "σ=0.1/losan/1")
+    Store(tmp_path / "part").add_failure(broken.key, {"traceback": "ZeroDivisionError"})
+    done = runner.invoke(app, ["report", str(tmp_path / "part")])
+    assert done.exit_code == 0, done.output
+    assert "missing: 6 of the declared runs, 1 failed\n" in done.output
+    assert "  σ=0.1/losan: 0 of 2 runs, 1 failed\n" in done.output
+    assert "  σ=0.2/losan: 0 of 2 runs\n" in done.output
+    assert (tmp_path / "part" / "regret.svg").exists()
+
+
+def test_report_for_a_paper(played: Path, tmp_path: Path) -> None:
+    shutil.copytree(played / "runs", tmp_path / "runs")
+    shutil.copy(played / "manifest.json", tmp_path)
+    done = runner.invoke(app, ["report", str(tmp_path), "--style", "paper"])
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "regret_column.pdf").exists()
+    assert (tmp_path / "regret_page.pdf").exists()
+    assert not list(tmp_path.glob("*.png"))
+    refused = runner.invoke(app, ["report", str(tmp_path), "--style", "poster"])
+    assert refused.exit_code == 2
 
 
 def test_report_of_horizons(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from voful.bandits.optimism import (
     most_optimistic_in_ellipsoid,
     most_optimistic_in_ellipsoids,
 )
+from voful.bandits.rounds import Kernels, State
 from voful.confidence.algebra import dots
 from voful.confidence.base import BaseConfidenceSet
 from voful.confidence.ellipsoid import RidgeEllipsoid
@@ -30,6 +31,7 @@ class Policy(persistence.Persistent, ABC):
     """
 
     needs_variance: ClassVar[bool] = False
+    _kernels: ClassVar[Kernels | None] = None  # where compiled loops may play it: see `rounds`
 
     def __init__(self, space: validation.ObservationSpace, *, seed: Seed) -> None:
         self._space = space
@@ -156,6 +158,13 @@ class Policy(persistence.Persistent, ABC):
     def _observe_many(self, X: FloatArray, rewards: FloatArray) -> None:
         for x, reward in zip(X, rewards, strict=True):
             self._observe(x, float(reward))
+
+    def _state(self, n_arms: int) -> State:
+        """What the kernels of ``_kernels`` take first, among n_arms arms; live until it grows."""
+        raise AttributeError(f"{type(self).__name__} must define _state")
+
+    def _reserve(self, rounds: int) -> None:
+        """Room for so many more rewards, where the state grows."""
 
     def __repr__(self) -> str:
         return f"{super().__repr__()} after {self.n_observations} observations"

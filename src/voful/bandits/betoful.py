@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
 from voful import validation
 from voful.bandits.base import OptimisticPolicy
-from voful.bandits.optimism import most_optimistic
+from voful.bandits.optimism import best_for, most_optimistic
+from voful.bandits.rounds import Kernels, State
 from voful.compiled import kernel
 from voful.confidence.algebra import dots
 from voful.confidence.betting import BettingEllipsoid
-from voful.confidence.betting.extent import is_empty, optimistic_ends
+from voful.confidence.betting.extent import current_center, holds, is_empty, optimistic_ends
+from voful.confidence.betting.round import play_round
 from voful.confidence.betting.state import open_ellipsoids
 from voful.typing import BoolArray, FloatArray, IntArray, Seed
-from voful.validation import ObservationSpace
+from voful.validation import TOLERANCE, ObservationSpace
 
 
 @kernel
@@ -37,6 +41,35 @@ def most_optimistic_in_bets(
         return -1
     upper, width = optimistic_ends(Theta, width_scale, arms, mask)
     return most_optimistic(upper, width, mask)
+
+
+class BetState(NamedTuple):
+    """The set, as the kernels take it, and its width_scale."""
+
+    everything: tuple[int, FloatArray, FloatArray, IntArray, FloatArray]
+    width_scale: float
+
+
+@kernel
+def bet_choose(state: BetState, arms: FloatArray, mask: BoolArray) -> int:
+    """`select`."""
+    choice = most_optimistic_in_bets(*state.everything, state.width_scale, arms, mask)
+    if choice >= 0:
+        return choice
+    return best_for(arms, mask, current_center(*state.everything)[1])
+
+
+@kernel
+def bet_observe(state: BetState, x: FloatArray, reward: float, variance: float) -> None:
+    """`update`, where the history has room."""
+    play_round(*state.everything, x, reward)
+
+
+@kernel
+def bet_holds(state: BetState, theta: FloatArray) -> bool:
+    """`contains`."""
+    empty = current_center(*state.everything)[0]
+    return not empty and holds(*state.everything, state.width_scale, theta, TOLERANCE)
 
 
 class BetOFUL(OptimisticPolicy):
@@ -85,6 +118,8 @@ class BetOFUL(OptimisticPolicy):
     -----
     This library's own algorithm; the proof, step by step, is on its page in the documentation.
     """
+
+    _kernels = Kernels(bet_choose, bet_observe, bet_holds)
 
     def __init__(
         self,
@@ -150,3 +185,9 @@ class BetOFUL(OptimisticPolicy):
         mean, lower, upper = super()._index(arms)
         # The first ellipsoid's centre may lie outside another ellipsoid.
         return np.minimum(np.maximum(mean, lower), upper), lower, upper
+
+    def _state(self, n_arms: int) -> State:
+        return BetState(self._set._everything(), self.width_scale)
+
+    def _reserve(self, rounds: int) -> None:
+        self._set._reserve(rounds)

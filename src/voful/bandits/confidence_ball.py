@@ -3,21 +3,61 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from voful import validation
 from voful.bandits.base import EllipsoidPolicy
-from voful.confidence.ellipsoid import RidgeEllipsoid
-from voful.typing import Seed
+from voful.bandits.rounds import Kernels, Ridge, State, choose_in_ellipsoid, in_ellipsoid
+from voful.compiled import kernel, shared
+from voful.confidence.ellipsoid import COUNT, RidgeEllipsoid, ridge_update
+from voful.typing import BoolArray, FloatArray, Seed
 from voful.validation import ObservationSpace
 
 
-def confidence_ball_beta(t: int, dim: int, delta: float) -> float:
+@shared
+def confidence_ball_beta(t: float, dim: int, delta: float) -> float:
     """beta_t = max{128 d ln t ln(t^2/delta), (8/3 ln(t^2/delta))^2}, the squared radius in [1].
 
     At least 1, which |theta*|^2 may be at t = 1: that binds only for t = 1, delta > e^(-3/8).
     """
     price = 2.0 * math.log(t) + math.log(1.0 / delta)
-    return max(128.0 * dim * math.log(t) * price, (8.0 / 3.0 * price) ** 2, 1.0)
+    root = 8.0 / 3.0 * price
+    return max(128.0 * dim * math.log(t) * price, root * root, 1.0)
+
+
+class BallState(NamedTuple):
+    """The set and its radius' constants."""
+
+    ridge: Ridge
+    unit: float
+    delta: float
+    width_scale: float
+
+
+@kernel
+def ball_radius(state: BallState) -> float:
+    """The radius of the set, width_scale included."""
+    t = state.ridge[4][COUNT] + 1.0  # the round to come
+    beta = confidence_ball_beta(t, state.ridge[3].shape[0], state.delta)
+    return state.width_scale * (state.unit * math.sqrt(beta))
+
+
+@kernel
+def ball_choose(state: BallState, arms: FloatArray, mask: BoolArray) -> int:
+    """`select`."""
+    return choose_in_ellipsoid(state.ridge, ball_radius(state), arms, mask)
+
+
+@kernel
+def ball_observe(state: BallState, x: FloatArray, reward: float, variance: float) -> None:
+    """`update`."""
+    ridge_update(*state.ridge, x, reward, 1.0)
+
+
+@kernel
+def ball_holds(state: BallState, theta: FloatArray) -> bool:
+    """`contains`."""
+    return in_ellipsoid(state.ridge, ball_radius(state), theta)
 
 
 class ConfidenceBall2(EllipsoidPolicy):
@@ -60,6 +100,8 @@ class ConfidenceBall2(EllipsoidPolicy):
     [1] Dani, Hayes, Kakade. Stochastic linear optimization under bandit feedback. COLT 2008.
     """
 
+    _kernels = Kernels(ball_choose, ball_observe, ball_holds)
+
     def __init__(
         self,
         dim: int,
@@ -95,6 +137,9 @@ class ConfidenceBall2(EllipsoidPolicy):
     def _radius(self, Theta: RidgeEllipsoid) -> float:
         t = Theta.n_observations + 1  # the round to come
         return self._unit * math.sqrt(confidence_ball_beta(t, self.dim, self.failure_prob))
+
+    def _state(self, n_arms: int) -> State:
+        return BallState(self._set._matrices(), self._unit, self.failure_prob, self.width_scale)
 
 
 def _check_scales(feature_norm: float, theta_norm: float, unit: float) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from voful import validation
 from voful.bandits.base import Policy
 from voful.bandits.optimism import best_for
+from voful.bandits.rounds import Kernels, Ridge, State, no_set
+from voful.compiled import kernel, shared
 from voful.confidence.algebra import dots
-from voful.confidence.ellipsoid import RidgeEllipsoid, check_conditioning
+from voful.confidence.ellipsoid import COUNT, RidgeEllipsoid, check_conditioning, ridge_update
 from voful.typing import BoolArray, FloatArray, Seed
 from voful.validation import ObservationSpace
 
@@ -18,6 +21,36 @@ from voful.validation import ObservationSpace
 def no_radius(estimate: RidgeEllipsoid) -> float:
     """0: only the estimate is used."""
     return 0.0
+
+
+@shared
+def exploration_rate(t: float, epsilon: float, decay: float) -> float:
+    """epsilon_t = min(1, epsilon / t^decay)."""
+    return min(1.0, epsilon * math.exp(-decay * math.log(t)))
+
+
+class GreedyState(NamedTuple):
+    """The estimate, and what the random arms need."""
+
+    ridge: Ridge
+    rng: np.random.Generator
+    epsilon: float
+    decay: float
+
+
+@kernel
+def greedy_choose(state: GreedyState, arms: FloatArray, mask: BoolArray) -> int:
+    """`select`, where every arm may be played."""
+    t = state.ridge[4][COUNT] + 1.0
+    if state.rng.random() < exploration_rate(t, state.epsilon, state.decay):
+        return int(state.rng.integers(0, arms.shape[0]))  # as `Generator.choice` does
+    return best_for(arms, mask, state.ridge[3])
+
+
+@kernel
+def greedy_observe(state: GreedyState, x: FloatArray, reward: float, variance: float) -> None:
+    """`update`."""
+    ridge_update(*state.ridge, x, reward, 1.0)
 
 
 class EpsilonGreedy(Policy):
@@ -54,6 +87,7 @@ class EpsilonGreedy(Policy):
     """
 
     _parts = ("_estimate",)
+    _kernels = Kernels(greedy_choose, greedy_observe, no_set)
 
     def __init__(
         self,
@@ -90,8 +124,7 @@ class EpsilonGreedy(Policy):
     @property
     def exploration_rate(self) -> float:
         """epsilon_t of the round to come."""
-        t = self.n_observations + 1
-        return min(1.0, self.epsilon * math.exp(-self.decay * math.log(t)))
+        return exploration_rate(self.n_observations + 1, self.epsilon, self.decay)
 
     def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
         if self._rng.random() < self.exploration_rate:
@@ -111,3 +144,6 @@ class EpsilonGreedy(Policy):
     def _index(self, arms: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         mean = self._predict(arms)
         return mean, mean.copy(), mean.copy()
+
+    def _state(self, n_arms: int) -> State:
+        return GreedyState(self._estimate._matrices(), self._rng, self.epsilon, self.decay)

@@ -3,15 +3,93 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from voful import validation
 from voful.bandits.base import OptimisticPolicy
+from voful.bandits.optimism import most_optimistic
+from voful.bandits.rounds import Kernels, State
 from voful.bandits.weighted_oful import CONSTANTS
-from voful.concentration import best_variation_bernstein, faury_radius
-from voful.confidence.ellipsoid import check_conditioning
-from voful.confidence.score import ScoreEllipsoid
-from voful.typing import FloatArray, Seed
+from voful.compiled import kernel, shared
+from voful.concentration import best_variation_bernstein, faury_radius, variation_radius
+from voful.confidence.algebra import dots
+from voful.confidence.ellipsoid import check_conditioning, within
+from voful.confidence.score import (
+    ScoreArrays,
+    ScoreEllipsoid,
+    score_norm,
+    score_update,
+    score_widths,
+)
+from voful.typing import BoolArray, FloatArray, Seed
 from voful.validation import ObservationSpace
+
+
+class FauryRule(NamedTuple):
+    """What the radius needs besides the determinant."""
+
+    as_printed: bool
+    curvature: float  # of the tight radius
+    cap: float
+    price: float
+    dim: int
+    ridge: float
+    variation_ridge: float
+    b: float
+    theta_norm: float
+    delta: float
+
+
+@shared
+def score_radius(log_det_ratio: float, rule: FauryRule) -> float:
+    """gamma_t + mu S / sqrt(lambda)."""
+    if rule.as_printed:
+        deviation = faury_radius(log_det_ratio, rule.dim, rule.variation_ridge, rule.b, rule.delta)
+    else:
+        deviation = variation_radius(log_det_ratio, rule.curvature, rule.cap, rule.price)
+    return deviation + rule.ridge * rule.theta_norm / math.sqrt(rule.variation_ridge)
+
+
+class FauryState(NamedTuple):
+    """The set and its constants."""
+
+    arrays: ScoreArrays
+    rule: FauryRule
+    width_scale: float
+    log_det_start: float
+    largest_variance: float
+
+
+@kernel
+def current_radius(state: FauryState) -> float:
+    """The radius of the set, width_scale included."""
+    log_det_ratio = max(state.arrays[7][0] - state.log_det_start, 0.0)
+    return state.width_scale * score_radius(log_det_ratio, state.rule)
+
+
+@kernel
+def faury_choose(state: FauryState, arms: FloatArray, mask: BoolArray) -> int:
+    """`select`."""
+    radius = current_radius(state)
+    usable = radius if radius >= 0.0 else 0.0
+    means = dots(arms, state.arrays[3])
+    widths = score_widths(arms, state.arrays[1], state.arrays[5], usable)
+    lower, upper = means - widths, means + widths
+    return most_optimistic(upper, upper - lower, mask)
+
+
+@kernel
+def faury_observe(state: FauryState, x: FloatArray, reward: float, variance: float) -> None:
+    """`update`."""
+    score_update(*state.arrays, x, reward, min(variance, state.largest_variance))
+
+
+@kernel
+def faury_holds(state: FauryState, theta: FloatArray) -> bool:
+    """`contains`."""
+    radius = current_radius(state)
+    distance = score_norm(theta - state.arrays[3], state.arrays[0], state.arrays[6])
+    return radius >= 0.0 and within(distance, radius)
 
 
 class Faury(OptimisticPolicy):
@@ -70,6 +148,7 @@ class Faury(OptimisticPolicy):
     """
 
     needs_variance = True
+    _kernels = Kernels(faury_choose, faury_observe, faury_holds)
 
     def __init__(
         self,
@@ -98,8 +177,8 @@ class Faury(OptimisticPolicy):
         tight = self.constants == "tight"
         size = self.feature_norm**2 * (1.0 if tight else self.dim)
         self.ridge = validation.positive_float("ridge", size if ridge is None else ridge)
-        self._b = self.noise_bound * self.feature_norm
-        size = self._b**2 * self.dim * (0.125 if tight else 1.0)
+        b = self.noise_bound * self.feature_norm
+        size = b**2 * self.dim * (0.125 if tight else 1.0)
         self.variation_ridge = validation.positive_float(
             "variation_ridge", size if variation_ridge is None else variation_ridge
         )
@@ -110,12 +189,24 @@ class Faury(OptimisticPolicy):
             "sqrt(variation_ridge) / noise_bound",
         )
         # The exponent is tuned to ln(det H / lambda^d) = d, which a long quiet run has.
-        self._bernstein = best_variation_bernstein(
+        bernstein = best_variation_bernstein(
             self.dim,
             ridge=self.variation_ridge,
-            b=self._b,
+            b=b,
             delta=self.failure_prob,
             log_det_ratio=float(self.dim),
+        )
+        self._rule = FauryRule(
+            not tight,
+            bernstein.curvature,
+            bernstein.cap,
+            bernstein.price,
+            self.dim,
+            self.ridge,
+            self.variation_ridge,
+            b,
+            self.theta_norm,
+            self.failure_prob,
         )
         self._set = ScoreEllipsoid(
             space,
@@ -133,19 +224,17 @@ class Faury(OptimisticPolicy):
         return self._set
 
     def _radius(self, log_det_ratio: float) -> float:
-        bias = self.ridge * self.theta_norm / math.sqrt(self.variation_ridge)
-        return self._deviation(log_det_ratio) + bias
-
-    def _deviation(self, log_det_ratio: float) -> float:
-        if self.constants == "tight":
-            return self._bernstein.radius(log_det_ratio)
-        return faury_radius(
-            log_det_ratio,
-            self.dim,
-            ridge=self.variation_ridge,
-            b=self._b,
-            delta=self.failure_prob,
-        )
+        return score_radius(log_det_ratio, self._rule)
 
     def _observe_with_variance(self, x: FloatArray, reward: float, variance: float) -> None:
         self._set.learn(x, reward, variance)
+
+    def _state(self, n_arms: int) -> State:
+        Theta = self._set
+        return FauryState(
+            Theta._everything(),
+            self._rule,
+            self.width_scale,
+            Theta._log_det_start,
+            Theta.largest_variance,
+        )

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from voful import validation
 from voful.bandits.base import OptimisticPolicy
-from voful.bandits.oful import self_normalized_radius
+from voful.bandits.oful import (
+    SelfNormalized,
+    current_radius,
+    self_normalized_radius,
+    self_normalized_rule,
+)
 from voful.bandits.optimism import best_for
-from voful.compiled import kernel
+from voful.bandits.rounds import Kernels, Ridge, State, in_ellipsoid
+from voful.compiled import kernel, shared
 from voful.confidence.algebra import unwhiten
-from voful.confidence.ellipsoid import RidgeEllipsoid, check_conditioning
+from voful.confidence.ellipsoid import COUNT, RidgeEllipsoid, check_conditioning, ridge_update
 from voful.typing import BoolArray, FloatArray, Seed
 from voful.validation import ObservationSpace
 
 
-def paper_scale(t: int, dim: int, noise_scale: float, delta: float) -> float:
+@shared
+def paper_scale(t: float, dim: int, noise_scale: float, delta: float) -> float:
     """v_t = R sqrt(9 d ln(t/delta))  (Section 2.1 of [1])."""
     return noise_scale * math.sqrt(9.0 * dim * math.log(t / delta))
 
@@ -37,6 +45,40 @@ def choose_by_sample(
     for i in range(sample.shape[0]):
         sample[i] = center[i] + scale * sample[i]
     return best_for(arms, mask, sample)
+
+
+class LinTSState(NamedTuple):
+    """The set, its radius' constants, and what the draws need."""
+
+    ridge: Ridge
+    rule: SelfNormalized
+    rng: np.random.Generator
+    as_printed: bool
+
+
+@kernel
+def lin_ts_choose(state: LinTSState, arms: FloatArray, mask: BoolArray) -> int:
+    """`select`."""
+    rule, d = state.rule, arms.shape[1]
+    v = rule.noise_scale
+    if state.as_printed:
+        v = paper_scale(state.ridge[4][COUNT] + 1.0, d, v, rule.delta)
+    normals = state.rng.standard_normal((d,))
+    return choose_by_sample(
+        arms, mask, state.ridge[3], state.ridge[1], rule.width_scale * v, normals
+    )
+
+
+@kernel
+def lin_ts_observe(state: LinTSState, x: FloatArray, reward: float, variance: float) -> None:
+    """`update`."""
+    ridge_update(*state.ridge, x, reward, 1.0)
+
+
+@kernel
+def lin_ts_holds(state: LinTSState, theta: FloatArray) -> bool:
+    """`contains`."""
+    return in_ellipsoid(state.ridge, current_radius(state.ridge[4], state.rule), theta)
 
 
 class LinTS(OptimisticPolicy):
@@ -83,6 +125,8 @@ class LinTS(OptimisticPolicy):
     [2] Abbasi-Yadkori, Pal, Szepesvari. Improved algorithms for linear stochastic bandits.
         NeurIPS 2011.
     """
+
+    _kernels = Kernels(lin_ts_choose, lin_ts_observe, lin_ts_holds)
 
     def __init__(
         self,
@@ -141,3 +185,7 @@ class LinTS(OptimisticPolicy):
         return choose_by_sample(
             arms, mask, Theta._center, Theta.whitener, self.sampling_scale, normals
         )
+
+    def _state(self, n_arms: int) -> State:
+        rule = self_normalized_rule(self._set, self.noise_scale, self.failure_prob)
+        return LinTSState(self._set._matrices(), rule, self._rng, self.constants == "paper")

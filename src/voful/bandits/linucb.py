@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from voful import validation
 from voful.bandits.base import Policy
 from voful.bandits.optimism import most_optimistic_in_ellipsoid
+from voful.bandits.rounds import Kernels, Ridge, State, choose_in_ellipsoid, no_set
+from voful.compiled import kernel
 from voful.confidence.algebra import dots, means_and_widths
 from voful.confidence.ellipsoid import COUNT, check_conditioning, ridge_start, ridge_update
 from voful.typing import BoolArray, FloatArray, Seed
@@ -22,6 +24,25 @@ def linucb_alpha(noise_scale: float, n_bounds: float, failure_prob: float) -> fl
     For rewards in [0, 1], sigma = 1/2, it is sqrt(ln(2 n / delta) / 2), as printed.
     """
     return noise_scale * math.sqrt(2.0 * math.log(2.0 * n_bounds / failure_prob))
+
+
+class LinUCBState(NamedTuple):
+    """The estimate, and the width's factor."""
+
+    ridge: Ridge
+    alpha: float
+
+
+@kernel
+def linucb_choose(state: LinUCBState, arms: FloatArray, mask: BoolArray) -> int:
+    """`select`."""
+    return choose_in_ellipsoid(state.ridge, state.alpha, arms, mask)
+
+
+@kernel
+def linucb_observe(state: LinUCBState, x: FloatArray, reward: float, variance: float) -> None:
+    """`update`."""
+    ridge_update(*state.ridge, x, reward, 1.0)
 
 
 class LinUCB(Policy):
@@ -60,6 +81,7 @@ class LinUCB(Policy):
     """
 
     _arrays: ClassVar[tuple[str, ...]] = ("precision", "whitener", "response", "center", "tally")
+    _kernels = Kernels(linucb_choose, linucb_observe, no_set)
 
     def __init__(
         self,
@@ -116,3 +138,7 @@ class LinUCB(Policy):
     def _index(self, arms: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         means, widths = means_and_widths(arms, self.center, self.whitener, self.alpha(len(arms)))
         return means, means - widths, means + widths
+
+    def _state(self, n_arms: int) -> State:
+        ridge = self.precision, self.whitener, self.response, self.center, self.tally
+        return LinUCBState(ridge, self.alpha(n_arms))

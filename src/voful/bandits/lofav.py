@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from voful import validation
 from voful.bandits.base import IntersectionPolicy
+from voful.bandits.rounds import Kernels, Ridge, State, choose_in_ellipsoids, in_ellipsoids
 from voful.compiled import kernel
 from voful.confidence.algebra import dot, whiten
 from voful.confidence.compensated import add_number
 from voful.confidence.ellipsoid import check_conditioning, ridge_update
 from voful.confidence.intersection import EllipsoidIntersection
-from voful.typing import FloatArray, IntArray, Seed
+from voful.typing import BoolArray, FloatArray, IntArray, Seed
 from voful.validation import ObservationSpace
 
 # Where LofavSet.sums keeps what a layer has learnt.
@@ -124,6 +125,19 @@ def lofav_update(
             )
 
 
+@kernel
+def radii_of(sums: FloatArray) -> FloatArray:
+    """sqrt(2 gamma) of each layer, then sqrt(2 beta); -1 where that is not defined."""
+    n_layers = sums.shape[0]
+    radii = np.full(2 * n_layers, -1.0)
+    for layer in range(n_layers):
+        if sums[layer, GAMMA] >= 0.0:
+            radii[layer] = math.sqrt(2.0 * sums[layer, GAMMA])
+        if sums[layer, BETA] >= 0.0:
+            radii[n_layers + layer] = math.sqrt(2.0 * sums[layer, BETA])
+    return radii
+
+
 class LofavSet(EllipsoidIntersection):
     """Two ellipsoids a layer, intersected.
 
@@ -159,8 +173,7 @@ class LofavSet(EllipsoidIntersection):
             self.sums[:, column] = 0.5 * (rho * noise_bound) ** 2
 
     def _radii(self) -> FloatArray:
-        squares = 2.0 * np.concatenate([self.sums[:, GAMMA], self.sums[:, BETA]])
-        return np.where(squares >= 0.0, np.sqrt(np.maximum(squares, 0.0)), -1.0)
+        return radii_of(self.sums)
 
     def _observe(self, x: FloatArray, reward: float) -> None:
         self._observe_many(x[np.newaxis], np.array([reward]))
@@ -183,6 +196,39 @@ class LofavSet(EllipsoidIntersection):
 def lofav_layers(n_rounds: int, dim: int) -> int:
     """L = max(1, ceil(log2(T / d) / 2))."""
     return max(1, math.ceil(0.5 * math.log2(n_rounds / dim)))
+
+
+class LofavState(NamedTuple):
+    """The set and its constants."""
+
+    ridges: Ridge
+    sums: FloatArray
+    learnt: IntArray
+    rules: tuple[float, float, float, bool]
+    width_scale: float
+
+
+@kernel
+def lofav_choose(state: LofavState, arms: FloatArray, mask: BoolArray) -> int:
+    """`select`."""
+    radii = state.width_scale * radii_of(state.sums)
+    return choose_in_ellipsoids(state.ridges, radii, arms, mask)
+
+
+@kernel
+def lofav_observe(state: LofavState, x: FloatArray, reward: float, variance: float) -> None:
+    """`update`."""
+    X, y = x.reshape(1, -1), np.full(1, reward)
+    noise_bound, sigma_squared, delta, as_printed = state.rules
+    lofav_update(
+        *state.ridges, state.sums, state.learnt, X, y, noise_bound, sigma_squared, delta, as_printed
+    )
+
+
+@kernel
+def lofav_holds(state: LofavState, theta: FloatArray) -> bool:
+    """`contains`."""
+    return in_ellipsoids(state.ridges, state.width_scale * radii_of(state.sums), theta)
 
 
 class LOFAV(IntersectionPolicy):
@@ -238,6 +284,8 @@ class LOFAV(IntersectionPolicy):
         optimization. ICML 2024.
     """
 
+    _kernels = Kernels(lofav_choose, lofav_observe, lofav_holds)
+
     def __init__(
         self,
         dim: int,
@@ -288,3 +336,9 @@ class LOFAV(IntersectionPolicy):
     def confidence_set(self) -> LofavSet:
         """Live view of the intersection of the 2L ellipsoids."""
         return self._set
+
+    def _state(self, n_arms: int) -> State:
+        Theta = self._set
+        return LofavState(
+            Theta._all_matrices(), Theta.sums, Theta.learnt, Theta._rules, self.width_scale
+        )

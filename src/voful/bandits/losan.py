@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from voful import validation
 from voful.bandits.base import EllipsoidPolicy
+from voful.bandits.rounds import Kernels, Ridge, State, choose_in_ellipsoid, in_ellipsoid
 from voful.compiled import kernel
 from voful.confidence.algebra import whiten
 from voful.confidence.ellipsoid import RidgeEllipsoid, check_conditioning, ridge_update
-from voful.typing import FloatArray, Seed
+from voful.typing import BoolArray, FloatArray, Seed
 from voful.validation import ObservationSpace
 
 
@@ -85,6 +86,38 @@ class LosanEllipsoid(RidgeEllipsoid):
         losan_update(*self._matrices(), self.beta, X, rewards)
 
 
+class LosanState(NamedTuple):
+    """The set and its width_scale."""
+
+    ridge: Ridge
+    beta: FloatArray
+    width_scale: float
+
+
+@kernel
+def current_radius(state: LosanState) -> float:
+    """The radius of the set, width_scale included."""
+    return state.width_scale * math.sqrt(2.0 * state.beta[0])
+
+
+@kernel
+def losan_choose(state: LosanState, arms: FloatArray, mask: BoolArray) -> int:
+    """`select`."""
+    return choose_in_ellipsoid(state.ridge, current_radius(state), arms, mask)
+
+
+@kernel
+def losan_observe(state: LosanState, x: FloatArray, reward: float, variance: float) -> None:
+    """`update`."""
+    losan_update(*state.ridge, state.beta, x.reshape(1, -1), np.full(1, reward))
+
+
+@kernel
+def losan_holds(state: LosanState, theta: FloatArray) -> bool:
+    """`contains`."""
+    return in_ellipsoid(state.ridge, current_radius(state), theta)
+
+
 class LOSAN(EllipsoidPolicy):
     """Linear optimism with semi-adaptivity to the noise [1].
 
@@ -126,6 +159,8 @@ class LOSAN(EllipsoidPolicy):
         optimization. ICML 2024.
     """
 
+    _kernels = Kernels(losan_choose, losan_observe, losan_holds)
+
     def __init__(
         self,
         dim: int,
@@ -158,3 +193,6 @@ class LOSAN(EllipsoidPolicy):
     def confidence_set(self) -> LosanEllipsoid:
         """Live view of the ellipsoid."""
         return self._set
+
+    def _state(self, n_arms: int) -> State:
+        return LosanState(self._set._matrices(), self._set.beta, self.width_scale)

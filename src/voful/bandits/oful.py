@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from voful import validation
 from voful.bandits.base import EllipsoidPolicy
 from voful.bandits.optimism import most_optimistic_in_ellipsoid
+from voful.bandits.rounds import Kernels, Ridge, State, choose_in_ellipsoid, in_ellipsoid
 from voful.compiled import kernel
-from voful.confidence.ellipsoid import RidgeEllipsoid, check_conditioning
+from voful.confidence.ellipsoid import LOG_DET, RidgeEllipsoid, check_conditioning, ridge_update
 from voful.typing import BoolArray, FloatArray, Seed
 from voful.validation import ObservationSpace
 
@@ -28,6 +30,77 @@ def self_normalized_radius(Theta: RidgeEllipsoid, noise_scale: float, delta: flo
     """`oful_radius` of a set about an unweighted ridge estimate, however its arms were chosen."""
     growth = max(Theta.log_det_ratio, 0.0)  # rounding may put it just below 0
     return oful_radius(growth, noise_scale, delta, Theta.ridge, Theta.theta_norm)
+
+
+class SelfNormalized(NamedTuple):
+    """What `self_normalized_radius` needs besides the set's tally."""
+
+    noise_scale: float
+    delta: float
+    ridge: float
+    theta_norm: float
+    width_scale: float
+    log_det_ridge: float
+
+
+def self_normalized_rule(Theta: RidgeEllipsoid, noise_scale: float, delta: float) -> SelfNormalized:
+    """The constants of a set."""
+    return SelfNormalized(
+        noise_scale,
+        delta,
+        Theta.ridge,
+        Theta.theta_norm,
+        Theta.width_scale,
+        Theta._log_det_ridge,
+    )
+
+
+@kernel
+def current_radius(tally: FloatArray, rule: SelfNormalized) -> float:
+    """The radius of the set, width_scale included."""
+    growth = max(tally[LOG_DET] - rule.log_det_ridge, 0.0)
+    return rule.width_scale * oful_radius(
+        growth, rule.noise_scale, rule.delta, rule.ridge, rule.theta_norm
+    )
+
+
+class OfulState(NamedTuple):
+    """The set, its radius' constants, and the set that `select` uses between switches."""
+
+    ridge: Ridge
+    rule: SelfNormalized
+    chosen_center: FloatArray
+    chosen_whitener: FloatArray
+    chosen: FloatArray
+    det_growth: float
+
+
+@kernel
+def oful_choose(state: OfulState, arms: FloatArray, mask: BoolArray) -> int:
+    """`select`."""
+    radius = current_radius(state.ridge[4], state.rule)
+    if state.det_growth == 0.0:
+        return choose_in_ellipsoid(state.ridge, radius, arms, mask)
+    log_det_ratio = state.ridge[4][LOG_DET] - state.rule.log_det_ridge
+    if log_det_ratio > state.chosen[0] + math.log1p(state.det_growth):
+        state.chosen_center[:] = state.ridge[3]
+        state.chosen_whitener[:] = state.ridge[1]
+        state.chosen[0], state.chosen[1] = log_det_ratio, radius
+    return most_optimistic_in_ellipsoid(
+        arms, mask, state.chosen_center, state.chosen_whitener, state.chosen[1]
+    )
+
+
+@kernel
+def oful_observe(state: OfulState, x: FloatArray, reward: float, variance: float) -> None:
+    """`update`."""
+    ridge_update(*state.ridge, x, reward, 1.0)
+
+
+@kernel
+def oful_holds(state: OfulState, theta: FloatArray) -> bool:
+    """`contains`."""
+    return in_ellipsoid(state.ridge, current_radius(state.ridge[4], state.rule), theta)
 
 
 class OFUL(EllipsoidPolicy):
@@ -73,6 +146,7 @@ class OFUL(EllipsoidPolicy):
     """
 
     _arrays = ("_chosen_center", "_chosen_whitener", "_chosen")
+    _kernels = Kernels(oful_choose, oful_observe, oful_holds)
 
     def __init__(
         self,
@@ -128,4 +202,14 @@ class OFUL(EllipsoidPolicy):
             self._chosen[:] = Theta.log_det_ratio, Theta.usable_radius()
         return most_optimistic_in_ellipsoid(
             arms, mask, self._chosen_center, self._chosen_whitener, self._chosen[1]
+        )
+
+    def _state(self, n_arms: int) -> State:
+        return OfulState(
+            self._set._matrices(),
+            self_normalized_rule(self._set, self.noise_scale, self.failure_prob),
+            self._chosen_center,
+            self._chosen_whitener,
+            self._chosen,
+            self.det_growth,
         )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from voful import validation
 from voful.bandits.base import OptimisticPolicy
 from voful.bandits.optimism import most_optimistic
+from voful.bandits.rounds import Kernels, Ridge, State, in_ellipsoids, usable_radii
 from voful.compiled import kernel
 from voful.concentration import (
     kt_log_price,
@@ -243,6 +244,49 @@ class SaveSet(EllipsoidIntersection):
         )
 
 
+class SaveState(NamedTuple):
+    """The set and its constants."""
+
+    ridges: Ridge
+    sums: FloatArray
+    learnt: IntArray
+    rules: tuple[float, int, float, float, float, bool]
+    width_scale: float
+
+
+@kernel
+def save_choose(state: SaveState, arms: FloatArray, mask: BoolArray) -> int:
+    """`select`."""
+    radii = usable_radii(state.width_scale * state.sums[:, BETA])
+    return save_select(arms, mask, state.ridges[3], state.ridges[1], radii, state.rules[0])
+
+
+@kernel
+def save_observe(state: SaveState, x: FloatArray, reward: float, variance: float) -> None:
+    """`update`."""
+    X, y = x.reshape(1, -1), np.full(1, reward)
+    alpha, n_rounds, noise_bound, theta_norm, delta, as_printed = state.rules
+    save_update(
+        *state.ridges,
+        state.sums,
+        state.learnt,
+        X,
+        y,
+        alpha,
+        n_rounds,
+        noise_bound,
+        theta_norm,
+        delta,
+        as_printed,
+    )
+
+
+@kernel
+def save_holds(state: SaveState, theta: FloatArray) -> bool:
+    """`contains`."""
+    return in_ellipsoids(state.ridges, state.width_scale * state.sums[:, BETA], theta)
+
+
 class SAVE(OptimisticPolicy):
     """Variance-aware exploration by layers [1].
 
@@ -289,6 +333,8 @@ class SAVE(OptimisticPolicy):
     [1] Zhao, He, Zhou, Zhang, Gu. Variance-dependent regret bounds for linear bandits and
         reinforcement learning: adaptivity and computational efficiency. COLT 2023.
     """
+
+    _kernels = Kernels(save_choose, save_observe, save_holds)
 
     def __init__(
         self,
@@ -342,4 +388,10 @@ class SAVE(OptimisticPolicy):
         Theta = self._set
         return save_select(
             arms, mask, Theta.centers, Theta.whiteners, Theta.usable_radii(), self.alpha
+        )
+
+    def _state(self, n_arms: int) -> State:
+        Theta = self._set
+        return SaveState(
+            Theta._all_matrices(), Theta.sums, Theta.learnt, Theta._rules, self.width_scale
         )

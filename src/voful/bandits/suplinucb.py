@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from voful import validation
 from voful.bandits.base import Policy
 from voful.bandits.linucb import linucb_alpha
 from voful.bandits.optimism import most_optimistic
+from voful.bandits.rounds import Kernels, Ridge, State, no_set
 from voful.compiled import kernel
 from voful.confidence.algebra import dots, means_and_widths, whiten
 from voful.confidence.ellipsoid import COUNT, check_conditioning, ridge_start, ridge_update
@@ -89,6 +90,31 @@ def sup_select(
     return most_optimistic(upper, widths, left)
 
 
+class SupState(NamedTuple):
+    """The levels and their constants."""
+
+    ridges: Ridge
+    learnt: IntArray
+    offered: IntArray
+    scales: tuple[float, float, float]
+
+
+@kernel
+def sup_choose(state: SupState, arms: FloatArray, mask: BoolArray) -> int:
+    """`select`."""
+    state.offered[0] = arms.shape[0]
+    width, unit, floor = state.scales
+    return sup_select(arms, mask, state.ridges[3], state.ridges[1], width, unit, floor)
+
+
+@kernel
+def sup_observe(state: SupState, x: FloatArray, reward: float, variance: float) -> None:
+    """`update`."""
+    X, y = x.reshape(1, -1), np.full(1, reward)
+    width, unit, floor = state.scales
+    sup_update(*state.ridges, state.learnt, X, y, width, unit, floor)
+
+
 class SupLinUCB(Policy):
     """LinUCB in levels [1].
 
@@ -137,6 +163,7 @@ class SupLinUCB(Policy):
         Algorithms 2 and 3.
     """
 
+    _kernels = Kernels(sup_choose, sup_observe, no_set)
     _arrays: ClassVar[tuple[str, ...]] = (
         "precisions",
         "whiteners",
@@ -226,3 +253,7 @@ class SupLinUCB(Policy):
         widths = np.full(self.n_levels, self.width(len(arms)))
         lower, upper = tightest_interval(arms, self.centers, self.whiteners, widths)
         return self._predict(arms), lower, upper
+
+    def _state(self, n_arms: int) -> State:
+        ridges = self.precisions, self.whiteners, self.responses, self.centers, self.tallies
+        return SupState(ridges, self.learnt, self.offered, self._scales(n_arms))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from voful import validation
 from voful.bandits.base import Policy
 from voful.bandits.optimism import most_optimistic
+from voful.bandits.rounds import Kernels, State, no_set
 from voful.compiled import kernel
 from voful.typing import BoolArray, FloatArray, IntArray, Seed
 from voful.validation import ObservationSpace
@@ -137,6 +138,35 @@ def choose(statistics: FloatArray, widths: FloatArray, mask: BoolArray) -> int:
     return most_optimistic(upper, widths, mask)
 
 
+class UCBVState(NamedTuple):
+    """The arms known, and the constants."""
+
+    known: FloatArray
+    table: IntArray
+    statistics: FloatArray
+    tally: IntArray
+    exploration: float
+    range_weight: float
+    span: float
+    width_scale: float
+
+
+@kernel
+def ucb_v_choose(state: UCBVState, arms: FloatArray, mask: BoolArray) -> int:
+    """`select`."""
+    statistics = statistics_of(arms, state.known, state.table, state.statistics)
+    exponent = state.exploration * math.log(state.tally[REWARDS] + 1)
+    widths = ucb_v_widths(statistics, exponent, state.range_weight, state.span)
+    return choose(statistics, state.width_scale * widths, mask)
+
+
+@kernel
+def ucb_v_observe(state: UCBVState, x: FloatArray, reward: float, variance: float) -> None:
+    """`update`, where there is room for another arm."""
+    X, y = x.reshape(1, -1), np.full(1, reward)
+    learn(state.known, state.table, state.statistics, state.tally, X, y, 0)
+
+
 class UCBV(Policy):
     """UCB-V [1] for finitely many arms: empirical means and variances, arm by arm.
 
@@ -179,6 +209,7 @@ class UCBV(Policy):
 
     _arrays = ("_known", "_table", "_statistics", "_tally")
     _growing = ("_known", "_table", "_statistics")
+    _kernels = Kernels(ucb_v_choose, ucb_v_observe, no_set)
 
     def __init__(
         self,
@@ -255,6 +286,22 @@ class UCBV(Policy):
         exponent = self.exploration * math.log(self.n_observations + 1)
         widths = ucb_v_widths(statistics, exponent, self.range_weight, self._high - self._low)
         return statistics, self.width_scale * widths
+
+    def _state(self, n_arms: int) -> State:
+        return UCBVState(
+            self._known,
+            self._table,
+            self._statistics,
+            self._tally,
+            self.exploration,
+            self.range_weight,
+            self._high - self._low,
+            self.width_scale,
+        )
+
+    def _reserve(self, rounds: int) -> None:
+        while len(self._known) < self.n_known_arms + rounds:
+            self._make_room()
 
     def _make_room(self) -> None:
         """Twice the storage, so that growing costs O(1) an arm."""

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from voful import validation
 from voful.bandits.base import EllipsoidPolicy
+from voful.bandits.rounds import Kernels, Ridge, State, choose_in_ellipsoid, in_ellipsoid
+from voful.compiled import kernel, shared
 from voful.concentration import (
+    bernstein_radius,
     log_det_growth,
     self_normalized_bernstein,
     zhou_gu_szepesvari_radius,
 )
-from voful.confidence.ellipsoid import RidgeEllipsoid, check_conditioning
-from voful.typing import FloatArray, Seed
+from voful.confidence.ellipsoid import (
+    COUNT,
+    LOG_DET,
+    RidgeEllipsoid,
+    check_conditioning,
+    ridge_update,
+)
+from voful.typing import BoolArray, FloatArray, Seed
 from voful.validation import ObservationSpace
 
 CONSTANTS = ("tight", "paper")
@@ -62,6 +72,69 @@ class WeightedEllipsoid(RidgeEllipsoid):
     ) -> None:
         unknown = np.full(len(rewards), 1.0 / self.largest_variance)
         super()._observe_many(X, rewards, unknown if weights is None else weights)
+
+
+class WeightedRule(NamedTuple):
+    """What the radius needs besides the set's tally."""
+
+    as_printed: bool
+    slope: float  # of the tight radius
+    offset: float
+    dim: int
+    feature_norm: float  # over the floor of sigma_bar
+    ridge: float
+    theta_norm: float
+    delta: float
+
+
+@shared
+def weighted_radius(log_det_ratio: float, n: float, rule: WeightedRule) -> float:
+    """beta_t + sqrt(lambda) S."""
+    if not rule.as_printed:
+        deviation = bernstein_radius(log_det_ratio, rule.slope, rule.offset)
+    elif n == 0:
+        deviation = 0.0
+    else:
+        deviation = zhou_gu_szepesvari_radius(
+            n, rule.dim, 1.0, math.sqrt(rule.dim), rule.feature_norm, rule.ridge, rule.delta
+        )
+    return deviation + math.sqrt(rule.ridge) * rule.theta_norm
+
+
+class WeightedState(NamedTuple):
+    """The set and its constants."""
+
+    ridge: Ridge
+    rule: WeightedRule
+    width_scale: float
+    log_det_ridge: float
+    smallest_variance: float
+
+
+@kernel
+def current_radius(state: WeightedState) -> float:
+    """The radius of the set, width_scale included."""
+    tally = state.ridge[4]
+    log_det_ratio = tally[LOG_DET] - state.log_det_ridge
+    return state.width_scale * weighted_radius(log_det_ratio, tally[COUNT], state.rule)
+
+
+@kernel
+def weighted_choose(state: WeightedState, arms: FloatArray, mask: BoolArray) -> int:
+    """`select`."""
+    return choose_in_ellipsoid(state.ridge, current_radius(state), arms, mask)
+
+
+@kernel
+def weighted_observe(state: WeightedState, x: FloatArray, reward: float, variance: float) -> None:
+    """`update`."""
+    ridge_update(*state.ridge, x, reward, 1.0 / max(variance, state.smallest_variance))
+
+
+@kernel
+def weighted_holds(state: WeightedState, theta: FloatArray) -> bool:
+    """`contains`."""
+    return in_ellipsoid(state.ridge, current_radius(state), theta)
 
 
 class WeightedOFUL(EllipsoidPolicy):
@@ -115,6 +188,7 @@ class WeightedOFUL(EllipsoidPolicy):
     """
 
     needs_variance = True
+    _kernels = Kernels(weighted_choose, weighted_observe, weighted_holds)
 
     def __init__(
         self,
@@ -151,7 +225,7 @@ class WeightedOFUL(EllipsoidPolicy):
         )
         # After division by sigma_bar: variance at most 1, noise at most sqrt(d), and
         # w / (1 + w^2) <= 1/2, w^2 / (1 + w^2) <= 1.
-        self._bernstein = self_normalized_bernstein(
+        bernstein = self_normalized_bernstein(
             variance=1.0,
             linear=0.5 * math.sqrt(self.dim),
             square=math.sqrt(self.dim),
@@ -159,6 +233,16 @@ class WeightedOFUL(EllipsoidPolicy):
                 self.n_rounds, self.dim, self.feature_norm / self._floor, self.ridge
             ),
             delta=self.failure_prob,
+        )
+        self._rule = WeightedRule(
+            self.constants == "paper",
+            bernstein.slope,
+            bernstein.offset,
+            self.dim,
+            self.feature_norm / self._floor,
+            self.ridge,
+            self.theta_norm,
+            self.failure_prob,
         )
         self._set = WeightedEllipsoid(
             space,
@@ -176,23 +260,17 @@ class WeightedOFUL(EllipsoidPolicy):
         return self._set
 
     def _radius(self, Theta: RidgeEllipsoid) -> float:
-        return self._deviation(Theta) + math.sqrt(self.ridge) * self.theta_norm
-
-    def _deviation(self, Theta: RidgeEllipsoid) -> float:
-        if self.constants == "tight":
-            return self._bernstein.radius(Theta.log_det_ratio)
-        n = Theta.n_observations
-        if n == 0:
-            return 0.0
-        return zhou_gu_szepesvari_radius(
-            n,
-            self.dim,
-            variance=1.0,
-            b=math.sqrt(self.dim),
-            feature_norm=self.feature_norm / self._floor,
-            ridge=self.ridge,
-            delta=self.failure_prob,
-        )
+        return weighted_radius(Theta.log_det_ratio, Theta.n_observations, self._rule)
 
     def _observe_with_variance(self, x: FloatArray, reward: float, variance: float) -> None:
         self._set.learn(x, reward, variance)
+
+    def _state(self, n_arms: int) -> State:
+        Theta = self._set
+        return WeightedState(
+            Theta._matrices(),
+            self._rule,
+            self.width_scale,
+            Theta._log_det_ridge,
+            Theta.smallest_variance,
+        )

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from voful import validation
 from voful.bandits.base import IntersectionPolicy
 from voful.bandits.oful import oful_radius
+from voful.bandits.rounds import Kernels, Ridge, State, choose_in_ellipsoids, in_ellipsoids
 from voful.bandits.weighted_oful import CONSTANTS
-from voful.compiled import kernel
+from voful.compiled import kernel, shared
 from voful.concentration import (
+    bernstein_radius,
     log_det_growth,
     self_normalized_bernstein,
     zhou_gu_radius,
 )
 from voful.confidence.algebra import whiten
-from voful.confidence.ellipsoid import check_conditioning, ridge_update
+from voful.confidence.ellipsoid import LOG_DET, check_conditioning, ridge_update
 from voful.confidence.intersection import EllipsoidIntersection
-from voful.typing import FloatArray, Seed
+from voful.typing import BoolArray, FloatArray, IntArray, Seed
 from voful.validation import ObservationSpace
 
 OFUL_RIDGE = 1.0  # lambda of OFUL's part
@@ -92,6 +95,91 @@ class WeightedPlusSet(EllipsoidIntersection):
         return self._radii_of(self)
 
 
+class PlusRule(NamedTuple):
+    """What the radii need besides the set's tallies."""
+
+    as_printed: bool
+    slope: float  # of the tight radius
+    offset: float
+    dim: int
+    by_floor: float
+    largest: float
+    feature_norm: float  # over alpha
+    ridge: float
+    theta_norm: float
+    noise_scale: float  # of OFUL's part
+    delta: float
+
+
+@shared
+def plus_radii(log_det_ratios: FloatArray, n: float, rule: PlusRule) -> FloatArray:
+    """beta_k + sqrt(lambda) S, and OFUL's radius where there is a second part."""
+    if not rule.as_printed:
+        deviation = bernstein_radius(log_det_ratios[0], rule.slope, rule.offset)
+    elif n == 0:
+        deviation = 0.0
+    else:
+        deviation = zhou_gu_radius(
+            n,
+            rule.dim,
+            1.0,
+            rule.by_floor,
+            rule.largest,
+            rule.feature_norm,
+            rule.ridge,
+            rule.delta,
+        )
+    radii = np.empty(log_det_ratios.shape[0])
+    radii[0] = deviation + math.sqrt(rule.ridge) * rule.theta_norm
+    if radii.shape[0] > 1:
+        radii[1] = oful_radius(
+            log_det_ratios[1], rule.noise_scale, rule.delta, OFUL_RIDGE, rule.theta_norm
+        )
+    return radii
+
+
+class PlusState(NamedTuple):
+    """The set and its constants."""
+
+    ridges: Ridge
+    learnt: IntArray
+    log_det_ridges: FloatArray
+    rule: PlusRule
+    width_scale: float
+    alpha: float
+    gamma: float
+
+
+@kernel
+def current_radii(state: PlusState) -> FloatArray:
+    """The radii of the set, width_scale included."""
+    ratios = np.maximum(state.ridges[4][:, LOG_DET] - state.log_det_ridges, 0.0)
+    return state.width_scale * plus_radii(ratios, state.learnt[0], state.rule)
+
+
+@kernel
+def plus_choose(state: PlusState, arms: FloatArray, mask: BoolArray) -> int:
+    """`select`."""
+    return choose_in_ellipsoids(state.ridges, current_radii(state), arms, mask)
+
+
+@kernel
+def plus_observe(state: PlusState, x: FloatArray, reward: float, variance: float) -> None:
+    """`update`."""
+    M, W, b, c, tallies = state.ridges
+    alpha, gamma = state.alpha, state.gamma
+    leverage_update(M[0], W[0], b[0], c[0], tallies[0], x, reward, variance, alpha, gamma)
+    for part in range(1, tallies.shape[0]):
+        ridge_update(M[part], W[part], b[part], c[part], tallies[part], x, reward, 1.0)
+    state.learnt[0] += 1
+
+
+@kernel
+def plus_holds(state: PlusState, theta: FloatArray) -> bool:
+    """`contains`."""
+    return in_ellipsoids(state.ridges, current_radii(state), theta)
+
+
 class WeightedOFULPlus(IntersectionPolicy):
     """Optimism over ridge regression weighted by variance and leverage [1].
 
@@ -155,6 +243,7 @@ class WeightedOFULPlus(IntersectionPolicy):
     """
 
     needs_variance = True
+    _kernels = Kernels(plus_choose, plus_observe, plus_holds)
 
     def __init__(
         self,
@@ -207,20 +296,33 @@ class WeightedOFULPlus(IntersectionPolicy):
             check_conditioning(self.feature_norm, OFUL_RIDGE)
         # After division by sigma_bar, |eta| w <= R |x| / sigma_bar^2 <= R / gamma^2 and
         # |eta| <= R / alpha, while w / (1 + w^2) <= min(w, 1/2), w / sqrt(1 + w^2) <= min(w, 1).
-        self._by_leverage = R / (gamma * gamma) if gamma * gamma > 0.0 else math.inf
-        self._by_floor = R / alpha
-        self._delta = 0.5 * self.failure_prob if self.with_oful else self.failure_prob
-        self._bernstein = self_normalized_bernstein(
+        by_leverage = R / (gamma * gamma) if gamma * gamma > 0.0 else math.inf
+        by_floor = R / alpha
+        delta = 0.5 * self.failure_prob if self.with_oful else self.failure_prob
+        bernstein = self_normalized_bernstein(
             variance=1.0,
-            linear=min(self._by_leverage, 0.5 * self._by_floor),
-            square=min(self._by_leverage, self._by_floor),
+            linear=min(by_leverage, 0.5 * by_floor),
+            square=min(by_leverage, by_floor),
             log_det_bound=log_det_growth(
                 self.n_rounds, self.dim, self.feature_norm / alpha, self.ridge
             ),
-            delta=self._delta,
+            delta=delta,
         )
         # A noise in an interval is sub-Gaussian at half its length (Hoeffding's lemma).
-        self._scale = R if bounds is None else min(R, 0.5 * (bounds[1] - bounds[0]))
+        noise_scale = R if bounds is None else min(R, 0.5 * (bounds[1] - bounds[0]))
+        self._rule = PlusRule(
+            self.constants == "paper",
+            bernstein.slope,
+            bernstein.offset,
+            self.dim,
+            by_floor,
+            min(by_leverage, by_floor),
+            self.feature_norm / alpha,
+            self.ridge,
+            self.theta_norm,
+            noise_scale,
+            delta,
+        )
         self._set = WeightedPlusSet(
             space,
             ridges=np.array([self.ridge, OFUL_RIDGE][: 1 + self.with_oful]),
@@ -238,31 +340,19 @@ class WeightedOFULPlus(IntersectionPolicy):
         return self._set
 
     def _radii(self, Theta: WeightedPlusSet) -> FloatArray:
-        log_dets = Theta.log_det_ratios
-        radii = np.empty(Theta.n_parts)
-        radii[0] = self._deviation(log_dets[0], Theta.n_observations)
-        radii[0] += math.sqrt(self.ridge) * self.theta_norm
-        if self.with_oful:
-            radii[1] = oful_radius(
-                log_dets[1], self._scale, self._delta, OFUL_RIDGE, self.theta_norm
-            )
-        return radii
-
-    def _deviation(self, log_det_ratio: float, n: int) -> float:
-        if self.constants == "tight":
-            return self._bernstein.radius(log_det_ratio)
-        if n == 0:
-            return 0.0
-        return zhou_gu_radius(
-            n,
-            self.dim,
-            variance=1.0,
-            b=self._by_floor,
-            largest=min(self._by_leverage, self._by_floor),
-            feature_norm=self.feature_norm / self.deviation_floor,
-            ridge=self.ridge,
-            delta=self._delta,
-        )
+        return plus_radii(Theta.log_det_ratios, Theta.n_observations, self._rule)
 
     def _observe_with_variance(self, x: FloatArray, reward: float, variance: float) -> None:
         self._set.learn(x, reward, variance)
+
+    def _state(self, n_arms: int) -> State:
+        Theta = self._set
+        return PlusState(
+            Theta._all_matrices(),
+            Theta.learnt,
+            Theta._log_det_ridges,
+            self._rule,
+            self.width_scale,
+            Theta.alpha,
+            Theta.gamma,
+        )

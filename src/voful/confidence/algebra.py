@@ -19,6 +19,7 @@ from voful.compiled import kernel
 from voful.typing import FloatArray
 
 REFACTORISE_EVERY = 512
+SHORT = 16  # up to so many entries loops over columns beat those over rows
 SIDE_BY_SIDE = 8  # from so many rows on it pays to transpose them
 BLOCK = 128  # rows that stay in the cache
 CANCELLED = 1e-12  # a pivot this small against its diagonal is made of rounding errors
@@ -54,7 +55,15 @@ def quadratic_form(symmetric: FloatArray, x: FloatArray) -> float:
 @kernel
 def whiten(whitener: FloatArray, x: FloatArray, out: FloatArray) -> float:
     """out = W x; returns |W x|^2 = x' M^-1 x."""
-    _combine_rows(whitener, x, out, True)
+    d = x.shape[0]
+    if d > SHORT:
+        _combine_rows(whitener, x, out, True)
+    else:  # the same sums entry by entry, without the overhead of long loops
+        for i in range(d):
+            total = 0.0
+            for j in range(i + 1):
+                total += x[j] * whitener[j, i]
+            out[i] = total
     return dot(out, out)
 
 
@@ -166,43 +175,28 @@ def update_whitener(whitener: FloatArray, whitened: FloatArray, weight: float) -
     C_ii = sqrt(t_i / t_{i-1}), C_ij = w p_i p_j / sqrt(t_j t_{j-1}) for i > j: so W <- C^-1 W, by
     forward substitution in O(1) an entry (Gill, Golub, Murray, Saunders 1974).
 
-    Rows are independent recurrences: four at a time keep the processor busy (what stands left of
-    the diagonal is 0 and stays so).
+    Each row is a recurrence along its entries; all rows go from entry to entry side by side.
     """
-    d = whitened.shape[0]
-    factors = np.empty((3, d))
+    update_whitener_within(whitener, whitened, weight, np.empty(whitened.shape[0]))
+
+
+@kernel
+def update_whitener_within(
+    whitener: FloatArray, whitened: FloatArray, weight: float, carries: FloatArray
+) -> None:
+    """`update_whitener` with room `carries` (d): memory costs more than a small update."""
     before = 1.0
-    for i in range(d):
-        after = before + weight * whitened[i] * whitened[i]
-        factors[0, i] = math.sqrt(before / after)
-        factors[1, i] = whitened[i] / math.sqrt(before * after)
-        factors[2, i] = weight * whitened[i]
+    for i in range(whitened.shape[0]):
+        scale = weight * whitened[i]
+        after = before + scale * whitened[i]
+        diagonal = math.sqrt(before / after)
+        carry = whitened[i] / math.sqrt(before * after)
         before = after
-    j = 0
-    while j + 4 <= d:
-        c0 = c1 = c2 = c3 = 0.0
-        for i in range(j, d):
-            diagonal, carry, scale = factors[0, i], factors[1, i], factors[2, i]
-            e0 = (whitener[j, i] - scale * c0) * diagonal
-            e1 = (whitener[j + 1, i] - scale * c1) * diagonal
-            e2 = (whitener[j + 2, i] - scale * c2) * diagonal
-            e3 = (whitener[j + 3, i] - scale * c3) * diagonal
-            c0 += carry * e0
-            c1 += carry * e1
-            c2 += carry * e2
-            c3 += carry * e3
-            whitener[j, i] = e0
-            whitener[j + 1, i] = e1
-            whitener[j + 2, i] = e2
-            whitener[j + 3, i] = e3
-        j += 4
-    while j < d:
-        c0 = 0.0
-        for i in range(j, d):
-            e0 = (whitener[j, i] - factors[2, i] * c0) * factors[0, i]
-            c0 += factors[1, i] * e0
-            whitener[j, i] = e0
-        j += 1
+        carries[i] = 0.0
+        for j in range(i + 1):
+            entry = (whitener[j, i] - scale * carries[j]) * diagonal
+            carries[j] += carry * entry
+            whitener[j, i] = entry
 
 
 @kernel
@@ -215,11 +209,17 @@ def rank_one(
     """
     growth = weight * whiten(whitener, x, whitened)
     update_whitener(whitener, whitened, weight)
+    add_outer(precision, x, weight)
+    return growth
+
+
+@kernel
+def add_outer(precision: FloatArray, x: FloatArray, weight: float) -> None:
+    """M <- M + w x x'."""
     for j in range(x.shape[0]):
         scale = weight * x[j]
         for i in range(x.shape[0]):
             precision[j, i] += scale * x[i]
-    return growth
 
 
 @kernel

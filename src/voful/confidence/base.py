@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import numpy.typing as npt
 
@@ -19,6 +21,9 @@ class ParameterSet(Stateful, ABC):
     A set defines `center`, ``_contains`` and ``_support``; input is checked here, once. How it
     learns is another matter: from rewards (`BaseConfidenceSet`), from halfspaces or transitions.
     """
+
+    costly: ClassVar[bool] = False
+    """Whether `support` and `interval` take as long as hundreds of updates."""
 
     def __init__(self, dim: int) -> None:
         self._dim = dim
@@ -132,3 +137,15 @@ class BaseConfidenceSet(ParameterSet):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} in R^{self.dim} after {self.n_observations} observations>"
+
+
+class BallSet(BaseConfidenceSet):
+    """A set whose members lie in the ball |theta - theta_center| <= theta_norm."""
+
+    theta_norm: float
+    theta_center: FloatArray
+
+    def in_ball(self, theta: FloatArray) -> bool:
+        """Whether theta lies in the ball (1e-9 relative slack)."""
+        offset = math.hypot(*(theta - self.theta_center))
+        return offset <= self.theta_norm * (1.0 + validation.TOLERANCE)

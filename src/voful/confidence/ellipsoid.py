@@ -9,19 +9,20 @@ from typing import ClassVar
 
 import numpy as np
 
-from voful.compiled import kernel
+from voful.compiled import inlined, kernel, shared
 from voful.confidence.algebra import (
+    add_outer,
     dot,
     due_for_refactorisation,
     log_det,
     means_and_widths,
     quadratic_form,
-    rank_one,
     unwhiten,
+    update_whitener_within,
     whiten,
     whitener_from,
 )
-from voful.confidence.base import BaseConfidenceSet
+from voful.confidence.base import BallSet
 from voful.typing import FloatArray
 from voful.validation import TOLERANCE, ObservationSpace, fail
 
@@ -46,11 +47,49 @@ def ridge_update(
     Returns growth = w x'M^-1 x and the residual y - <x, c>, both from before the update.
     """
     d = x.shape[0]
-    whitened, direction = np.empty(d), np.empty(d)
+    whitened, direction, carries = np.empty(d), np.empty(d), np.empty(d)
+    squared = whiten(whitener, x, whitened)
+    return ridge_update_within(
+        precision,
+        whitener,
+        response,
+        center,
+        tally,
+        x,
+        y,
+        weight,
+        squared,
+        whitened,
+        direction,
+        carries,
+    )
+
+
+@inlined
+def ridge_update_within(
+    precision: FloatArray,
+    whitener: FloatArray,
+    response: FloatArray,
+    center: FloatArray,
+    tally: FloatArray,
+    x: FloatArray,
+    y: float,
+    weight: float,
+    squared: float,
+    whitened: FloatArray,
+    direction: FloatArray,
+    carries: FloatArray,
+) -> tuple[float, float]:
+    """`ridge_update` where whitened = W x and squared = |W x|^2 are known.
+
+    direction and carries (d) are room: memory costs more than a small update.
+    """
+    d = x.shape[0]
     residual = y - dot(x, center)
-    whiten(whitener, x, whitened)
     unwhiten(whitener, whitened, direction)
-    growth = rank_one(precision, whitener, x, weight, whitened)
+    growth = weight * squared
+    update_whitener_within(whitener, whitened, weight, carries)
+    add_outer(precision, x, weight)
     step = weight * residual / (1.0 + growth)
     for i in range(d):
         center[i] += step * direction[i]
@@ -63,6 +102,12 @@ def ridge_update(
         whiten(whitener, response, whitened)
         unwhiten(whitener, whitened, center)
     return growth, residual
+
+
+@shared
+def within(squared_distance: float, radius: float) -> bool:
+    """Whether a point so far from the centre is in the ellipsoid: 1e-9 relative slack."""
+    return squared_distance <= radius * radius * (1.0 + TOLERANCE)
 
 
 def ridge_start(
@@ -100,7 +145,7 @@ def ridge_update_many(
         ridge_update(precision, whitener, response, center, tally, X[i], y[i], weights[i])
 
 
-class Ellipsoid(BaseConfidenceSet):
+class Ellipsoid(BallSet):
     """{theta : |theta - center|_M <= radius} in the ball |theta - theta_center| <= theta_norm.
 
     `contains` asks for both; `support` is that of the ellipsoid. Subclasses keep ``precision`` (M),
@@ -146,11 +191,9 @@ class Ellipsoid(BaseConfidenceSet):
         return radius if radius >= 0.0 or not self.warn_if_empty() else 0.0
 
     def _contains(self, theta: FloatArray) -> bool:
-        offset = math.hypot(*(theta - self.theta_center))
-        if offset > self.theta_norm * (1.0 + TOLERANCE):
+        if not self.in_ball(theta):
             return False
-        distance = self._squared_norm(theta - self._center)
-        return bool(distance <= self.radius**2 * (1.0 + TOLERANCE))
+        return within(self._squared_norm(theta - self._center), self.radius)
 
     def _support(self, X: FloatArray) -> FloatArray:
         means, widths = self._means_and_widths(X)

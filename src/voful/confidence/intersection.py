@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from typing import ClassVar
 
@@ -10,10 +9,10 @@ import numpy as np
 
 from voful.compiled import kernel
 from voful.confidence.algebra import means_and_widths, quadratic_form
-from voful.confidence.base import BaseConfidenceSet
-from voful.confidence.ellipsoid import COUNT, LOG_DET, ridge_start, ridge_update
+from voful.confidence.base import BallSet
+from voful.confidence.ellipsoid import COUNT, LOG_DET, ridge_start, ridge_update, within
 from voful.typing import FloatArray
-from voful.validation import TOLERANCE, ObservationSpace
+from voful.validation import ObservationSpace
 
 
 @kernel
@@ -38,7 +37,18 @@ def tightest_interval(
     return lower, upper
 
 
-class EllipsoidIntersection(BaseConfidenceSet):
+@kernel
+def in_all(
+    precisions: FloatArray, centers: FloatArray, radii: FloatArray, theta: FloatArray
+) -> bool:
+    """Whether theta is in every ellipsoid."""
+    for part in range(radii.shape[0]):
+        if not within(quadratic_form(precisions[part], theta - centers[part]), radii[part]):
+            return False
+    return True
+
+
+class EllipsoidIntersection(BallSet):
     """Intersection over parts i of {|theta - c_i|_{M_i} <= radius_i}, in the ball |theta| <= S.
 
     M_i = ridge_i I + sum w x x' and c_i = M_i^-1 sum w y x over the observations that part i was
@@ -76,6 +86,7 @@ class EllipsoidIntersection(BaseConfidenceSet):
     ) -> None:
         super().__init__(space)
         self.theta_norm = theta_norm
+        self.theta_center = np.zeros(space.dim)
         self.width_scale = width_scale
         self.ridges = ridges
         self._log_det_ridges = space.dim * np.log(ridges)
@@ -131,6 +142,11 @@ class EllipsoidIntersection(BaseConfidenceSet):
             return radii
         return np.zeros(self.n_parts)
 
+    def _all_matrices(
+        self,
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+        return self.precisions, self.whiteners, self.responses, self.centers, self.tallies
+
     def _matrices(
         self, part: int
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -147,13 +163,9 @@ class EllipsoidIntersection(BaseConfidenceSet):
         ridge_update(*self._matrices(part), x, reward, weight)
 
     def _contains(self, theta: FloatArray) -> bool:
-        if math.hypot(*theta) > self.theta_norm * (1.0 + TOLERANCE):
+        if not self.in_ball(theta):
             return False
-        limits = self.radii**2 * (1.0 + TOLERANCE)
-        return all(
-            quadratic_form(self.precisions[part], theta - self.centers[part]) <= limits[part]
-            for part in range(self.n_parts)
-        )
+        return bool(in_all(self.precisions, self.centers, self.radii, theta))
 
     def _interval(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         lower, upper = tightest_interval(X, self.centers, self.whiteners, self.radii)

@@ -11,6 +11,7 @@ T^{m,i} the steps with eta in (l_{i+1}, l_i]: two halfspaces each, whose sums ar
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -23,7 +24,7 @@ from voful.typing import FloatArray, IntArray
 from voful.validation import TOLERANCE
 
 COMPUTABLE_LEVELS = 16
-"""Levels that are kept where the directions are not given: l_j >= 2^-14."""
+"""Levels that are kept where the directions are not given: down to 2^-14, VARLin2's to 2^-16."""
 
 
 def paper_iota(dim: int, horizon: int, n_episodes: int, delta: float) -> float:
@@ -39,6 +40,75 @@ def paper_moments(horizon: int, n_episodes: int) -> int:
 def paper_levels(horizon: int, n_episodes: int) -> int:
     """Algorithm 2, line 1: L_1 = L_2 = ceil(5 log2(H K) + 3)."""
     return math.ceil(5.0 * math.log2(horizon * n_episodes) + 3.0)
+
+
+@dataclass(frozen=True)
+class Layering:
+    """What distinguishes VARLin's set, as printed, from VARLin2's: layers, levels and price.
+
+    Attributes
+    ----------
+    levels
+        The l_j at which products are clipped.
+    iota
+        Of the right sides.
+    n_layers
+        How many layers (l_{i+1}, l_i], l_i = 2^(2-i), of the variance are tested.
+    open_end
+        Whether the last layer takes smaller variances too; else these enter no test.
+    """
+
+    levels: tuple[float, ...]
+    iota: float
+    n_layers: int
+    open_end: bool
+
+
+def varlin_layering(dim: int, horizon: int, n_episodes: int, delta: float) -> Layering:
+    """Algorithm 2, line 1: L_1 = L_2 layers and levels l_j = 2^(2-j); steps below are left out."""
+    L = paper_levels(horizon, n_episodes)
+    iota = paper_iota(dim, horizon, n_episodes, delta)
+    return Layering(tuple(ell(j) for j in range(1, L + 1)), iota, L, open_end=False)
+
+
+def varlin2_layering(dim: int, horizon: int, n_episodes: int, delta: float) -> Layering:
+    """Levels 2^-l and layers (2^-l, 2^(1-l)], l = 1..L = floor(log2(H K)) + 1, the last one open.
+
+    With l_i = 2^(2-i) these layers are i = 2..L+1: no variance exceeds 1.
+    """
+    L = math.floor(math.log2(horizon * n_episodes)) + 1
+    levels = tuple(2.0**-level for level in range(1, L + 1))
+    return Layering(levels, varlin2_iota(dim, horizon, n_episodes, delta), L + 1, open_end=True)
+
+
+def varlin2_iota(dim: int, horizon: int, n_episodes: int, delta: float) -> float:
+    """iota = O(d ln(H K / delta)) for which all tests, with all mu in B_1(2), hold at all times.
+
+    With n = H K, G = ceil(log2 n) + 1 and M moments,
+
+        p = ln(2 G M L^2 / delta) + d ln(1 + 4 n 2^L),   iota = 3p/8 + 1/4 + sqrt(3p/8 / n).
+
+    Proof. One test with |X| <= b = 2^-l and variances that sum up to V = v b^2 p: by Freedman's
+    inequality, for G slopes s = 0.7 2^(-j/2) and both signs at once and at all times,
+    |S| <= b p min_s (c v s + 1/s), c = (e^0.7 - 1.7) / 0.49 < 0.642, off an event of probability
+    2 G e^-p (`voful.concentration.lines_radius`). This is at most 4 sqrt(3/8 p V) + 3/2 b p: up to
+    v = 30 by s = 0.7, as 0.45 v + 1.43 <= 2.44 sqrt(v) + 1.5; above by the slope next to the best
+    one, 1 / sqrt(c v), at most a factor 2^(1/4) away, which gives 1.63 sqrt(v). That there is one
+    follows from V <= n b^2.
+    For all mu: B_1(2) has a net of (1 + 4 n / b)^d points at L1 distance r = b / n. As |x_i| <= 1,
+    going to the next point changes no weight by more than r, so S by at most n r = b, and sqrt(V)
+    by at most r sqrt(n): 1/4 and the root pay for both.
+    """
+    n = horizon * n_episodes
+    L = math.floor(math.log2(n)) + 1
+    lines = math.ceil(math.log2(n)) + 1
+    tests = paper_moments(horizon, n_episodes) * L * L
+    price = math.log(2.0 * lines * tests / delta) + dim * math.log1p(4.0 * n * 2.0**L)
+    share = 0.375 * price
+    return share + 0.25 + math.sqrt(share / n)
+
+
+LAYERINGS = {"varlin": varlin_layering, "varlin2": varlin2_layering}
 
 
 def layer(eta: FloatArray) -> IntArray:
@@ -85,10 +155,8 @@ class LayeredTests(Stateful):
     ----------
     directions
         (n, d) the mu to test along; both signs of one are the same test.
-    iota
-        The paper's, scaled.
-    n_layers, n_levels
-        L_1 and L_2. Steps with eta <= l_{L_1 + 1} enter no test, as printed.
+    layering
+        Layers, levels and price.
     width_scale
         Multiplies the right side.
     """
@@ -99,24 +167,24 @@ class LayeredTests(Stateful):
     def __init__(
         self,
         directions: FloatArray,
-        iota: float,
-        n_layers: int,
-        n_levels: int,
+        layering: Layering,
         width_scale: float,
     ) -> None:
         self.directions = directions
-        self.iota = iota
-        self.n_layers = n_layers
-        self.levels = np.array([ell(j) for j in range(1, n_levels + 1)])
+        self.layering = layering
+        self.iota = layering.iota
+        self.levels = np.array(layering.levels)
         self.width_scale = width_scale
         n, d = directions.shape
         self.keys = np.empty((0, 2), dtype=np.int64)  # (m, i) of each row of totals
-        self.totals = np.empty((0, n, n_levels, d + 2))
+        self.totals = np.empty((0, n, len(self.levels), d + 2))
 
     def add(self, m: int, seen: Observations, eta: FloatArray) -> None:
         """Learn the observations of moment m, with their variance bounds."""
-        layers = layer(eta)
-        tested = np.unique(layers[layers <= self.n_layers])
+        layers, last = layer(eta), self.layering.n_layers
+        if self.layering.open_end:
+            layers = np.minimum(layers, last)
+        tested = np.unique(layers[layers <= last])
         self._make_room(m, tested)
         slots = np.full(len(layers), -1, dtype=np.int64)
         for i in tested:

@@ -8,46 +8,31 @@ from typing import ClassVar
 
 import numpy as np
 
-from voful.compiled import kernel
-from voful.confidence.algebra import dot, means_and_widths, quadratic_form, whiten
-from voful.confidence.base import ParameterSet
+from voful.confidence.algebra import quadratic_form, whiten
 from voful.confidence.domain import Domain
 from voful.confidence.ellipsoid import COUNT, LOG_DET
+from voful.confidence.mixture_ends import EllipsoidalMixtureSet, MixtureEllipsoids
 from voful.persistence import Stateful
 from voful.typing import FloatArray
 from voful.validation import TOLERANCE
 
 
-@kernel
-def ends_at_sum_one(
-    X: FloatArray, center: FloatArray, whitener: FloatArray, radius: float
-) -> tuple[FloatArray, FloatArray]:
-    """Ends of <x, theta> over {|theta - c|_M <= radius, sum theta = 1} for the rows of X.
+def at_sum_one(
+    center: FloatArray, whitener: FloatArray, radius: float
+) -> tuple[FloatArray, float, float]:
+    """(q, shift, radius) of the cut of {|theta - c|_M <= radius} with sum theta = 1.
 
     With q the unit vector along W 1 and e = 1 - sum c, the cut is an ellipsoid about
     c + e M^-1 1 / |W 1|^2 with squared radius radius^2 - e^2 / |W 1|^2, whose half-width along x is
     that times |W x - <q, W x> q|: what is known of the sum costs nothing.
     """
-    n, d = X.shape
-    q, p = np.empty(d), np.empty(d)
-    length = math.sqrt(whiten(whitener, np.ones(d), q))
+    q = np.empty(len(center))
+    length = math.sqrt(whiten(whitener, np.ones(len(center)), q))
     gap = 1.0
-    for i in range(d):
-        q[i] /= length
-        gap -= center[i]
+    for entry in center:
+        gap -= entry
     shift = gap / length
-    left = math.sqrt(max(radius * radius - shift * shift, 0.0))
-    lower, upper = np.empty(n), np.empty(n)
-    for k in range(n):
-        whiten(whitener, X[k], p)
-        along = dot(q, p)
-        rest = 0.0
-        for i in range(d):
-            rest += (p[i] - along * q[i]) ** 2
-        middle = dot(X[k], center) + shift * along
-        width = left * math.sqrt(rest)
-        lower[k], upper[k] = middle - width, middle + width
-    return lower, upper
+    return q / length, shift, math.sqrt(max(radius * radius - shift * shift, 0.0))
 
 
 class Regressions(Stateful):
@@ -92,7 +77,7 @@ class Regressions(Stateful):
         return self.precisions, self.whiteners, self.responses, self.centers, self.tallies
 
 
-class MixtureEllipsoid(ParameterSet):
+class MixtureEllipsoid(EllipsoidalMixtureSet):
     """{theta in the domain : |theta - theta_m|_{M_m} <= radius}, a live view of a regression.
 
     Parameters
@@ -155,20 +140,20 @@ class MixtureEllipsoid(ParameterSet):
         limit = self.radius**2 * (1.0 + TOLERANCE)
         return self.domain.contains(theta) and bool(distance <= limit)
 
-    def _interval(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        center, whitener = self._regressions.centers[self._m], self._regressions.whiteners[self._m]
-        if not self.cut:
-            means, widths = means_and_widths(X, center, whitener, self.radius)
-            return means - widths, means + widths
-        if self.domain.simplex:
-            lower, upper = ends_at_sum_one(X, center, whitener, self.radius)
-        else:
-            means, widths = means_and_widths(X, center, whitener, self.radius)
-            lower, upper = means - widths, means + widths
-        lower = np.maximum(lower, -self.domain.support(-X))
-        upper = np.minimum(upper, self.domain.support(X))
-        middle, crossed = 0.5 * (lower + upper), lower > upper  # by rounding, at a single point
-        return np.where(crossed, middle, lower), np.where(crossed, middle, upper)
-
-    def _support(self, X: FloatArray) -> FloatArray:
-        return self._interval(X)[1]
+    def _ellipsoids(self) -> MixtureEllipsoids:
+        m, radius, simplex = self._m, self.radius, self.domain.simplex
+        centers = self._regressions.centers[m : m + 1]
+        whiteners = self._regressions.whiteners[m : m + 1]
+        q, shift = np.zeros(self.dim), 0.0
+        if self.cut and simplex:
+            q, shift, radius = at_sum_one(centers[0], whiteners[0], radius)
+        return MixtureEllipsoids(
+            centers,
+            whiteners,
+            np.array([radius]),
+            q[np.newaxis],
+            np.array([shift]),
+            tangent=False,
+            cut=self.cut,
+            simplex=simplex,
+        )

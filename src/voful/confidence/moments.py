@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -13,9 +14,8 @@ from voful.confidence.directions import mixture_directions
 from voful.confidence.exponential_tests import ExponentialTests
 from voful.confidence.layered_tests import (
     COMPUTABLE_LEVELS,
+    LAYERINGS,
     LayeredTests,
-    paper_iota,
-    paper_levels,
     paper_moments,
 )
 from voful.confidence.mixture import MixtureSet
@@ -41,7 +41,7 @@ class MomentSet(MixtureSet):
     `exponential_tests`): finitely many, fixed in advance, valid at all times at once; what they cut
     off stays off. "paper" is the printed inequality with its layers and levels; with
     `directions` given it is literal, with exactly these mu, and `contains` and `support` refer to
-    the tests of the current data. Without, a few mu and the levels down to 2^-14 are tested, which
+    the tests of the current data. Without, a few mu and the 16 largest levels are tested, which
     the paper's union bound over its net has paid for.
 
     Parameters
@@ -64,11 +64,15 @@ class MomentSet(MixtureSet):
         Multiplies the right side of the tests (1 = the theory).
     simplex
         Whether base models are probability kernels; "mgf" needs it.
+    layering
+        "varlin" or "varlin2" (layers, levels and price of [2]); "paper" only.
 
     References
     ----------
     [1] Zhang, Yang, Ji, Du. Improved variance-aware confidence sets for linear bandits and linear
         mixture MDP. NeurIPS 2021.
+    [2] Kim, Yang, Jun. Improved regret analysis for variance-adaptive linear bandits and
+        horizon-free linear mixture MDPs. NeurIPS 2022.
     """
 
     _arrays: ClassVar[tuple[str, ...]] = ("_counters",)
@@ -87,12 +91,14 @@ class MomentSet(MixtureSet):
         iota_scale: float = 1.0,
         width_scale: float = 1.0,
         simplex: bool = True,
+        layering: str = "varlin",
     ) -> None:
         super().__init__(PolytopeSet(dim, simplex=simplex))
         self.horizon = validation.positive_int("horizon", horizon)
         self.n_episodes = validation.positive_int("n_episodes", n_episodes)
         self.failure_prob = validation.probability("failure_prob", failure_prob)
         self.constants = validation.choice("constants", constants, CONSTANTS)
+        self.layering = validation.choice("layering", layering, tuple(LAYERINGS))
         self.iota_scale = validation.positive_float("iota_scale", iota_scale)
         self.width_scale = validation.positive_float("width_scale", width_scale)
         if self.constants != "paper" and self.iota_scale != 1.0:
@@ -140,15 +146,16 @@ class MomentSet(MixtureSet):
                 self.width_scale,
                 self.polytope.domain.simplex,
             )
-        L = paper_levels(self.horizon, self.n_episodes)
-        iota = paper_iota(self.dim, self.horizon, self.n_episodes, self.failure_prob)
-        if self.directions is None:  # one of each pair of signs, on the sphere of radius 2
+        layering = LAYERINGS[self.layering](
+            self.dim, self.horizon, self.n_episodes, self.failure_prob
+        )
+        mu, levels = self.directions, layering.levels
+        if mu is None:  # one of each pair of signs, on the sphere of radius 2
             lines = known[np.lexsort(known.T[::-1])][len(known) // 2 :]
             mu = 2.0 * lines / np.abs(lines).sum(axis=1, keepdims=True)
-            n_levels = min(L, COMPUTABLE_LEVELS)
-        else:
-            mu, n_levels = self.directions, L
-        return LayeredTests(mu, self.iota_scale * iota, L, n_levels, self.width_scale)
+            levels = levels[:COMPUTABLE_LEVELS]
+        layering = replace(layering, levels=levels, iota=self.iota_scale * layering.iota)
+        return LayeredTests(mu, layering, self.width_scale)
 
     # --- learning -------------------------------------------------------------------------------
 

@@ -111,6 +111,7 @@ class PeeledSet(BaseConfidenceSet):
         "_clock",
     )
     _growing = ("_flat", "_history")
+    costly = True  # a cutting-plane problem a row and side
 
     def __init__(
         self,

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial import HalfspaceIntersection, QhullError
 
 from voful import validation
 from voful.confidence import template
@@ -191,6 +190,8 @@ class PolytopeSet(ParameterSet):
 
     def _find_vertices(self) -> None:
         """Vertices by Qhull, in coordinates of the domain about the centre."""
+        from scipy.spatial import HalfspaceIntersection, QhullError  # slow to import
+
         basis = self.domain.tangent()
         facets, right = self.domain.facets
         A, b = np.concatenate([self.A, facets]), np.concatenate([self.b, right])

@@ -9,13 +9,15 @@ so what is returned is an upper bound however the solver rounds, or if it stops 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import highspy
 import numpy as np
 
 from voful.confidence.domain import Domain
 from voful.typing import FloatArray
+
+if TYPE_CHECKING:
+    import highspy
 
 INTERIOR = 1e-9
 """A set without a ball of this radius inside counts as empty."""
@@ -23,6 +25,8 @@ INTERIOR = 1e-9
 
 def _solver(A: FloatArray, lower: FloatArray, upper: FloatArray, high: FloatArray) -> highspy.Highs:
     """max 0 subject to lower <= A z <= upper, 0 <= z <= high, ready for other objectives."""
+    import highspy
+
     rows, columns = A.shape
     lp = highspy.HighsLp()
     lp.num_row_, lp.num_col_ = rows, columns
@@ -48,6 +52,8 @@ def _solver(A: FloatArray, lower: FloatArray, upper: FloatArray, high: FloatArra
 
 
 def _solve(solver: highspy.Highs, cost: FloatArray) -> tuple[bool, Any]:
+    import highspy
+
     solver.changeColsCost(len(cost), np.arange(len(cost), dtype=np.int32), cost)
     solver.run()
     if solver.getModelStatus() == highspy.HighsModelStatus.kUnknown:

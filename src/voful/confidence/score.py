@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
@@ -23,6 +23,18 @@ from voful.confidence.algebra import (
 from voful.confidence.ellipsoid import COUNT, Ellipsoid, ridge_update
 from voful.typing import FloatArray
 from voful.validation import ObservationSpace
+
+ScoreArrays: TypeAlias = tuple[
+    FloatArray,
+    FloatArray,
+    FloatArray,
+    FloatArray,
+    FloatArray,
+    FloatArray,
+    FloatArray,
+    FloatArray,
+]
+"""What `score_update` updates, in its order."""
 
 
 @kernel
@@ -150,7 +162,10 @@ class ScoreEllipsoid(Ellipsoid):
 
     def learn(self, x: FloatArray, reward: float, variance: float) -> None:
         """A checked observation whose noise has this variance."""
-        score_update(
+        score_update(*self._everything(), x, reward, min(variance, self.largest_variance))
+
+    def _everything(self) -> ScoreArrays:
+        return (
             self.gram,
             self.gram_whitener,
             self.response,
@@ -159,9 +174,6 @@ class ScoreEllipsoid(Ellipsoid):
             self.variation,
             self.variation_whitener,
             self.variation_log_det,
-            x,
-            reward,
-            min(variance, self.largest_variance),
         )
 
     def _observe(self, x: FloatArray, reward: float) -> None:

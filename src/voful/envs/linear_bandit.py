@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -197,11 +197,24 @@ class LinearBandit:
     def block(self, index: int) -> Block:
         """Return rounds index * BLOCK_ROUNDS and on, as fresh arrays; changes nothing.
 
-        This is what `pull` plays from, for loops that run a block of rounds at once.
+        This is what `pull` plays from.
         """
         X = self._source.block(self._seed, index)
         means = np.clip(projections(X, self._theta_star), self._lo, self._hi)
         return Block(X, means, self._noise.sigmas(X), uniforms(self._seed, index))
+
+    def blocks(self, n_rounds: int) -> Iterator[Block]:
+        """The first n_rounds rounds, for loops that run a block at once; to be read only.
+
+        Where arms do not change, neither do means and sigmas.
+        """
+        block = self._block if self._round < BLOCK_ROUNDS else self.block(0)
+        yield block
+        for index in range(1, -(-n_rounds // BLOCK_ROUNDS)):
+            if self._source.changes:
+                yield self.block(index)
+            else:
+                yield block._replace(uniforms=uniforms(self._seed, index))
 
     def _enter(self, block: Block, t: int) -> None:
         self._block = block

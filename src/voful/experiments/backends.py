@@ -4,27 +4,34 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
+import traceback
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from typing import Any, Literal, Protocol
 
 from voful import validation
+from voful.experiments import worker as host_process
 from voful.experiments.execute import Outcome, attempt, rehearse
 from voful.experiments.run import Run
+from voful.experiments.threads import ONE_THREAD, is_single
 
 BackendName = Literal["processes", "ray"]
 BACKENDS: tuple[BackendName, ...] = ("processes", "ray")
 
-# One thread a run: as many runs as cores already keep them busy, and sums do not depend on how
-# many threads shared them.
-ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
+SHORT = 0.05  # seconds: a run so short that its worker gets the next one before it ends
 
 
 class Backend(Protocol):
     """Plays runs; the runner decides which, and what to do about failures."""
+
+    def launch(self) -> None:
+        """Start what takes time to start, before the caller starts threads."""
 
     def open(self, rehearsal: Sequence[Run]) -> list[str | None]:
         """Get ready; what is wrong with each run of the rehearsal, None if nothing."""
@@ -73,73 +80,115 @@ class Processes:
 
     def __init__(self, workers: int | None = None) -> None:
         self._size = workers or os.cpu_count() or 1
-        self._hosts: list[subprocess.Popen[bytes]] = []
-        self._idle: list[Connection] = []
-        self._busy: dict[Connection, Run] = {}
+        self._hosts: list[Callable[[], object]] = []  # each waits for the end of one
+        self._control: Connection | None = None
+        self._given: dict[Connection, deque[Run]] = {}  # to each worker, oldest first
+        self._ahead = 1  # how many runs a worker may have
+
+    def launch(self) -> None:
+        """Start the host and its workers."""
+        self._launch(self._size)
 
     def open(self, rehearsal: Sequence[Run]) -> list[str | None]:
-        """Start the workers."""
-        return self._fork(self._size, rehearsal)
+        """Let the host rehearse and fork the workers."""
+        if self._control is None:
+            self.launch()
+        return self._rehearse(rehearsal)
 
     def has_room(self) -> bool:
-        """Whether a worker is idle."""
-        return bool(self._idle)
+        """Whether a worker is idle, or will be so soon that its next run should be there."""
+        return min(map(len, self._given.values())) < self._ahead
 
     def start(self, run: Run) -> None:
-        """Give the run to an idle worker."""
-        worker = self._idle.pop()
-        self._busy[worker] = run
+        """Give the run to the worker with the fewest."""
+        worker = min(self._given, key=lambda worker: len(self._given[worker]))
+        self._given[worker].append(run)
         with contextlib.suppress(OSError):  # dead: `next_finished` will find it closed
-            worker.send(run)
+            worker.send_bytes(pickle.dumps(run))
 
     def next_finished(self) -> tuple[Run, Outcome]:
         """Wait for a worker."""
-        worker = wait(list(self._busy))[0]
+        worker = wait([worker for worker, runs in self._given.items() if runs])[0]
         assert isinstance(worker, Connection)
-        run = self._busy.pop(worker)
+        run = self._given[worker].popleft()
         try:
-            outcome = worker.recv()
+            outcome: Outcome = pickle.loads(worker.recv_bytes())
         except (EOFError, OSError):
             worker.close()
-            self._fork(1, ())
+            not_begun = self._given.pop(worker)
+            self._launch(1)
+            self._rehearse(())
+            for innocent in not_begun:
+                self.start(innocent)
             text = "The worker process died: killed, out of memory, or a crash in compiled code."
             return run, Outcome(None, text)
-        self._idle.append(worker)
+        if outcome.columns is not None:
+            self._ahead = 2 if outcome.loop_time < SHORT else 1
         return run, outcome
 
     def close(self) -> None:
         """Workers end when their connection does."""
-        for worker in (*self._idle, *self._busy):
+        if self._control is not None:
+            self._control.close()
+            self._control = None
+        for worker in self._given:
             worker.close()
-        self._idle.clear()
-        self._busy.clear()
-        for host in self._hosts:
-            host.wait()
+        self._given.clear()
+        for wait_for_host in self._hosts:
+            wait_for_host()
         self._hosts.clear()
 
-    def _fork(self, n: int, rehearsal: Sequence[Run]) -> list[str | None]:
-        """Start a host that forks n more workers."""
+    def _launch(self, n: int) -> None:
+        """Start a host that will fork n more workers."""
         pairs = [socket.socketpair() for _ in range(n + 1)]
         theirs = [end.fileno() for _, end in pairs]
-        command = [sys.executable, "-P", "-m", "voful.experiments.worker", *map(str, theirs)]
-        path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
-        environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": path}
-        host = subprocess.Popen(command, pass_fds=theirs, env=environment, stdin=subprocess.DEVNULL)
-        self._hosts.append(host)
+        self._hosts.append(_forked_host(theirs) if is_single() else _new_host(theirs))
         for _, end in pairs:
             end.close()
-        control, *workers = (Connection(end.detach()) for end, _ in pairs)
-        self._idle += workers
-        with control:
+        self._control, *workers = (Connection(end.detach()) for end, _ in pairs)
+        self._given |= {worker: deque() for worker in workers}
+
+    def _rehearse(self, rehearsal: Sequence[Run]) -> list[str | None]:
+        """Let the latest host rehearse, and then fork its workers."""
+        assert self._control is not None
+        with self._control as control:
+            self._control = None
             try:
                 control.send(list(rehearsal))
                 mistakes: list[str | None] = control.recv()
                 control.send(None)
             except (EOFError, OSError):
                 raise RuntimeError(
-                    f"worker processes do not start: {command[0]} exited with {host.wait()}"
+                    f"worker processes do not start: {sys.executable} exited with "
+                    f"{self._hosts.pop()()}"
                 ) from None
         return mistakes
+
+
+def _new_host(sockets: list[int]) -> Callable[[], object]:
+    """A new interpreter; returns how to wait for its end."""
+    command = [sys.executable, "-P", "-m", "voful.experiments.worker", *map(str, sockets)]
+    path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
+    environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": path}
+    host = subprocess.Popen(command, pass_fds=sockets, env=environment, stdin=subprocess.DEVNULL)
+    return host.wait
+
+
+def _forked_host(sockets: list[int]) -> Callable[[], object]:
+    """A copy of this process, which has imported everything; returns how to wait for its end."""
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        stream.flush()  # else the copy might print it again
+    pid = os.fork()
+    if pid == 0:
+        try:
+            host_process.keep_open(sockets)
+            host_process.main(sockets[0], sockets[1:])
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(1)
+    return partial(os.waitpid, pid, 0)
 
 
 # --- Ray --------------------------------------------------------------------------------------
@@ -160,6 +209,9 @@ class RayCluster:
         self._address = address
         self._busy: dict[Any, Run] = {}
         self._ours = False
+
+    def launch(self) -> None:
+        """Nothing: Ray has threads of its own."""
 
     def open(self, rehearsal: Sequence[Run]) -> list[str | None]:
         """Connect to the cluster, or start a local one."""

@@ -6,17 +6,22 @@ from voful.experiments.run import Contender, Problem
 from voful.experiments.study import Study
 
 CONTENDERS = ("oful", "losan", "voful", "betoful")
+NOISE = {"low noise σ=0.05": 0.05, "high noise σ=0.5": 0.5}
+DIMS = (5, 2)  # the second one can be drawn: its runs take snapshots
+SNAPSHOTS = 40
 
 
 def demo_study(n_rounds: int = 5000, replicates: int = 10) -> Study:
-    """20 fixed arms on the sphere in d = 5, |theta*| = 1/2, rewards in [-1, 1]."""
-    common = {"dim": 5, "n_arms": 20, "theta_norm": 0.5, "noise": "gaussian"}
+    """20 fixed arms on the sphere in d = 5 and 2, |theta*| = 1/2, rewards in [-1, 1]."""
+    common = {"n_arms": 20, "theta_norm": 0.5, "noise": "gaussian"}
     return Study(
         name="demo",
-        problems=(
-            Problem("low noise σ=0.05", common | {"sigma": 0.05}, n_rounds),
-            Problem("high noise σ=0.5", common | {"sigma": 0.5}, n_rounds),
+        problems=tuple(
+            Problem(f"d={dim} {name}", common | {"dim": dim, "sigma": sigma}, n_rounds)
+            for dim in DIMS
+            for name, sigma in NOISE.items()
         ),
         contenders=tuple(Contender(id, id) for id in CONTENDERS),
         replicates=replicates,
+        snapshots=SNAPSHOTS,
     )

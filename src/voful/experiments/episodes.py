@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from time import process_time
 
+import numpy as np
+
 from voful import validation
 from voful.envs import LinearMixtureMDP
-from voful.experiments.loop import log_spaced
+from voful.experiments.loop import doubling, log_spaced
 from voful.typing import EpisodicAgent, Plan
 
 OPTIMISM_SLACK = 1e-9
@@ -34,6 +36,9 @@ class EpisodeRecord:
     covered
         Whether theta* was in the set at every check so far (at every plan and every record); None
         for agents without a set.
+    width
+        Largest extent of the agent's set over the d weights, max_i (sup theta_i - inf theta_i);
+        None for agents without a set, and between the points of `loop.doubling`.
     optimistic
         Whether every plan so far had an optimistic value that is at least the optimal value.
     plan_time, update_time, simulate_time
@@ -47,6 +52,7 @@ class EpisodeRecord:
     plans: int
     in_set: bool | None
     covered: bool | None
+    width: float | None
     optimistic: bool
     plan_time: float
     update_time: float
@@ -88,6 +94,7 @@ def _play(
     agent: EpisodicAgent, env: LinearMixtureMDP, n_episodes: int, points: set[int]
 ) -> Iterator[EpisodeRecord]:
     best = env.optimal_value
+    measured = doubling(points)
     regret = value = plan_time = update_time = simulate_time = 0.0
     episode = plans = 0
     in_set = covered = _contains(agent, env)
@@ -124,6 +131,7 @@ def _play(
                 plans=plans,
                 in_set=in_set,
                 covered=covered,
+                width=_width(agent) if episode in measured else None,
                 optimistic=optimistic,
                 plan_time=plan_time,
                 update_time=update_time,
@@ -134,3 +142,11 @@ def _play(
 def _contains(agent: EpisodicAgent, env: LinearMixtureMDP) -> bool | None:
     Theta = agent.confidence_set
     return None if Theta is None else Theta.contains(env.theta_star)
+
+
+def _width(agent: EpisodicAgent) -> float | None:
+    Theta = agent.confidence_set
+    if Theta is None or Theta.is_empty:
+        return None
+    lower, upper = Theta.interval(np.eye(Theta.dim))
+    return float(np.max(upper - lower))

@@ -6,20 +6,21 @@ import contextlib
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from time import process_time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from voful import registry
 from voful.envs import FAMILIES as MIXTURE_FAMILIES
 from voful.envs import linear_bandit
+from voful.experiments.compiled_loop import can_play, play_compiled
 from voful.experiments.episodes import EpisodeRecord, play_episodes
-from voful.experiments.loop import Record, play
+from voful.experiments.loop import Columns, Record, play
 from voful.experiments.run import LINEAR_BANDIT, Run
+from voful.experiments.snapshots import DIM, Album
 from voful.registry import Kind
-
-Columns = dict[str, list[Any]]
 
 CHECK_EVERY = 10  # rounds between two looks whether theta* is in the set
 
@@ -42,20 +43,32 @@ class Outcome:
         The traceback of a failure; else None.
     loop_time
         Seconds of CPU in the loop.
+    snapshots
+        Pictures on the way, where the run takes any.
     """
 
     columns: Columns | None
     error: str | None = None
     loop_time: float = 0.0
+    snapshots: Columns | None = None
+
+
+class Ready(NamedTuple):
+    """A run that is set up."""
+
+    play: Callable[[], Columns]
+    album: Album | None = None
 
 
 def attempt(run: Run) -> Outcome:
     """Play a run; whatever it raises is part of the outcome."""
     try:
-        records = PREPARE[run.problem.kind](run)
+        ready = PREPARE[run.problem.kind](run)
         started = process_time()
-        played = list(records)
-        return Outcome(_columns(played), loop_time=process_time() - started)
+        columns = ready.play()
+        loop_time = process_time() - started
+        snapshots = None if ready.album is None else ready.album.columns
+        return Outcome(columns, loop_time=loop_time, snapshots=snapshots)
     except BaseException:  # also SystemExit and the like in a user's code
         return Outcome(None, traceback.format_exc())
 
@@ -71,15 +84,16 @@ def rehearse(runs: Sequence[Run]) -> list[str | None]:
 
 def _rehearse(run: Run) -> str | None:
     try:
-        records = PREPARE[run.problem.kind](run, first_only=True)
+        ready = PREPARE[run.problem.kind](run, first_only=True)
     except Exception as error:
         return str(error)
     with contextlib.suppress(Exception):  # the run itself will say it
-        list(records)
+        ready.play()
     return None
 
 
-def _columns(records: Sequence[Record | EpisodeRecord]) -> Columns:
+def _columns(played: Iterator[Record | EpisodeRecord]) -> Columns:
+    records = list(played)
     names = [column.name for column in fields(records[0])]
     return {name: [_plain(getattr(record, name)) for record in records] for name in names}
 
@@ -107,7 +121,7 @@ def policy_class(run: Run) -> tuple[Callable[..., Any], dict[str, Any]]:
     return entry.cls, {**entry.params, **contender.params}
 
 
-def prepare_bandit(run: Run, *, first_only: bool = False) -> Iterator[Record]:
+def prepare_bandit(run: Run, *, first_only: bool = False) -> Ready:
     """A linear bandit and its policy, ready to play."""
     env = build_environment(run)
     cls, params = policy_class(run)
@@ -117,32 +131,45 @@ def prepare_bandit(run: Run, *, first_only: bool = False) -> Iterator[Record]:
         "seed": run.policy_seed(),
     }
     policy = registry.build(cls, env.dim, offered=offered, **params)
-    return play(
+    n_rounds = 1 if first_only else run.problem.length
+    record_at = None if first_only else run.record_at
+    album = None
+    if run.snapshots and env.dim == DIM and not first_only:
+        album = Album(policy, env.theta_star, n_rounds, run.snapshots)
+    if album is None and can_play(policy, env, n_rounds):
+        compiled = partial(
+            play_compiled, policy, env, n_rounds, record_at=record_at, check_every=CHECK_EVERY
+        )
+        return Ready(compiled)
+    records = play(
         policy,
         env,
-        1 if first_only else run.problem.length,
-        record_at=None if first_only else run.record_at,
+        n_rounds,
+        record_at=record_at,
         pass_variance=bool(getattr(cls, "needs_variance", False)),
         check_every=CHECK_EVERY,
+        watcher=album,
     )
+    return Ready(partial(_columns, records), album)
 
 
-def prepare_episodes(run: Run, *, first_only: bool = False) -> Iterator[EpisodeRecord]:
+def prepare_episodes(run: Run, *, first_only: bool = False) -> Ready:
     """A linear mixture MDP and its agent, ready to play."""
     env = build_environment(run)
     cls, params = policy_class(run)
     offered = {"n_episodes": run.problem.length, "seed": run.policy_seed()}
     agent = registry.build(cls, env.model, offered=offered, **params)
-    return play_episodes(
+    records = play_episodes(
         agent,
         env,
         1 if first_only else run.problem.length,
         record_at=None if first_only else run.record_at,
     )
+    return Ready(partial(_columns, records))
 
 
-PREPARE: Mapping[Kind, Callable[..., Iterator[Record | EpisodeRecord]]] = {
+PREPARE: Mapping[Kind, Callable[..., Ready]] = {
     "bandit": prepare_bandit,
     "episodic": prepare_episodes,
 }
-"""How each kind of run is set up; what is returned plays while it is read."""
+"""How each kind of run is set up."""

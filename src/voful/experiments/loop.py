@@ -1,17 +1,21 @@
-"""Plays a policy against an environment: the only place where regret is computed."""
+"""Plays a policy against an environment: where regret is computed (compiled_loop: the same)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from time import perf_counter
+from typing import Any, Protocol
 
 import numpy as np
 
 from voful import validation
 from voful.envs import LinearBandit
-from voful.typing import BanditPolicy
+from voful.typing import BanditPolicy, FloatArray
+
+Columns = dict[str, list[Any]]
+"""The records of a run, field by field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +34,12 @@ class Record:
         Whether theta* is in the policy's set now; None for policies without a set.
     covered
         Whether theta* was in the set at every check so far; None for policies without a set.
+    width
+        Upper minus lower bound of the played arm's mean, by all that is learnt; None for policies
+        without bounds, and between the points of `doubling`.
     select_time, update_time
-        Seconds spent in the policy's `select` and `update` so far.
+        Seconds spent in the policy's `select` and `update` so far; see `compiled_loop` for what
+        that means there.
     """
 
     round: int
@@ -39,8 +47,18 @@ class Record:
     sum_variance: float
     in_set: bool | None
     covered: bool | None
+    width: float | None
     select_time: float
     update_time: float
+
+
+class Watcher(Protocol):
+    """Looks on at some rounds, after the choice and before the reward."""
+
+    rounds: frozenset[int]
+
+    def take(self, round: int, arms: FloatArray, choice: int, regret: float) -> None:
+        """Round, its arms, the chosen one, and the regret of the rounds before."""
 
 
 @cache
@@ -48,6 +66,22 @@ def log_spaced(n_rounds: int, n_points: int = 60) -> tuple[int, ...]:
     """About n_points recording points from 1 to n_rounds, evenly spaced in the logarithm."""
     points = np.unique(np.geomspace(1, n_rounds, n_points).round().astype(int))
     return tuple(int(point) for point in points)
+
+
+def doubling(points: Iterable[int], factor: int = 2) -> frozenset[int]:
+    """Of the recording points the last, and going back each that is `factor` times earlier.
+
+    Widths are measured at these: one may cost as much as many rounds.
+    """
+    taken: list[int] = []
+    for point in sorted(points, reverse=True):
+        if not taken or factor * point <= taken[-1]:
+            taken.append(point)
+    return frozenset(taken)
+
+
+COSTLY_FACTOR = 8
+"""Between two widths of a set whose `interval` is costly: one may take as long as 500 rounds."""
 
 
 def play(
@@ -58,6 +92,7 @@ def play(
     record_at: Sequence[int] | None = None,
     pass_variance: bool = False,
     check_every: int = 1,
+    watcher: Watcher | None = None,
 ) -> Iterator[Record]:
     """Play `n_rounds` and yield a record at each recording point.
 
@@ -73,16 +108,23 @@ def play(
         Whether `update` gets the true variance (for policies that declare it in the registry).
     check_every
         theta* in the set is checked every so many rounds, and at recording points.
+    watcher
+        Is shown the rounds that it names; what it does is not counted as the policy's time.
     """
     n_rounds = validation.positive_int("n_rounds", n_rounds)
     check_every = validation.positive_int("check_every", check_every)
+    points = frozenset(recording_points(n_rounds, record_at))
+    return _play(policy, env, n_rounds, points, pass_variance, check_every, watcher)
+
+
+def recording_points(n_rounds: int, record_at: Sequence[int] | None) -> tuple[int, ...]:
+    """Rounds to record, increasing; None: log-spaced."""
     if record_at is None:
-        points = frozenset(log_spaced(n_rounds))
-    else:
-        points = frozenset(validation.positive_int("record_at", point) for point in record_at)
-    if points and max(points) > n_rounds:
-        raise validation.fail("record_at", max(points), f"rounds from 1 to n_rounds = {n_rounds}")
-    return _play(policy, env, n_rounds, points, pass_variance, check_every)
+        return log_spaced(n_rounds)
+    points = sorted({validation.positive_int("record_at", point) for point in record_at})
+    if points and points[-1] > n_rounds:
+        raise validation.fail("record_at", points[-1], f"rounds from 1 to n_rounds = {n_rounds}")
+    return tuple(points)
 
 
 def _play(
@@ -92,8 +134,11 @@ def _play(
     points: frozenset[int],
     pass_variance: bool,
     check_every: int,
+    watcher: Watcher | None,
 ) -> Iterator[Record]:
     theta_star = env.theta_star
+    costly = getattr(policy.confidence_set, "costly", False)
+    measured = doubling(points, COSTLY_FACTOR) if costly else doubling(points)
     regret = sum_variance = select_time = update_time = 0.0
     covered: bool | None = None if policy.confidence_set is None else True
     in_set = covered
@@ -103,6 +148,8 @@ def _play(
         started = perf_counter()
         choice = policy.select(arms)
         select_time += perf_counter() - started
+        if watcher is not None and round in watcher.rounds:
+            watcher.take(round, arms, choice, regret)
         feedback = env.pull(choice, policy.confidence_set)
         started = perf_counter()
         if pass_variance:
@@ -117,4 +164,24 @@ def _play(
             in_set = policy.confidence_set.contains(theta_star)
             covered = bool(covered and in_set)
         if recording:
-            yield Record(round, regret, sum_variance, in_set, covered, select_time, update_time)
+            width = width_of(policy, arms, choice) if round in measured else None
+            yield Record(
+                round, regret, sum_variance, in_set, covered, width, select_time, update_time
+            )
+
+
+def width_of(policy: BanditPolicy, arms: FloatArray, choice: int) -> float | None:
+    """By the set; policies without one may bound single arms. Neither changes the policy."""
+    Theta = policy.confidence_set
+    if Theta is not None:
+        lower, upper = Theta.interval(arms[choice : choice + 1])
+        return _positive(upper[0] - lower[0])
+    if (index := getattr(policy, "index", None)) is None:
+        return None
+    _, lower, upper = index(arms)
+    return _positive(upper[choice] - lower[choice])
+
+
+def _positive(width: float) -> float | None:
+    """A point estimate, or an empty set that answers by one, bounds nothing."""
+    return float(width) if width > 0.0 else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from voful.persistence import FileFormatError
@@ -61,7 +61,7 @@ class Manifest:
 
     def to_json(self) -> str:
         """As stored."""
-        return json.dumps({"format": FORMAT, **asdict(self)}, indent=1, default=str)
+        return json.dumps({"format": FORMAT, **vars(self)}, indent=1, default=str)
 
     @classmethod
     def from_json(cls, text: str) -> Manifest:

@@ -90,6 +90,7 @@ class Run:
     replicate: int
     study_seed: int
     record_at: tuple[int, ...] | None = None
+    snapshots: int = 0
 
     @property
     def label(self) -> str:
@@ -99,7 +100,7 @@ class Run:
     @cached_property
     def key(self) -> str:
         """Hash of what defines the run: its place in the study, its seed, the library."""
-        definition = {
+        definition: dict[str, Any] = {
             "problem": self.problem.definition(),
             "policy": self.contender.definition(),
             "replicate": self.replicate,
@@ -107,6 +108,8 @@ class Run:
             "record_at": self.record_at,
             "library": library_version(),
         }
+        if self.snapshots:
+            definition["snapshots"] = self.snapshots
         text = json.dumps(definition, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 

@@ -130,10 +130,15 @@ def run_study(
             manifest.sessions.append(_session(backend, workers, len(pending)))
         store.write_manifest(manifest)
         stored = len(wanted) - len(pending)
-        observer.started(pending, stored)
         if not pending:
+            observer.started(pending, stored)
             return Summary(stored, 0, (), foreign, 0.0)
-        played, failed, loop_time = _play(pending, store, players, observer)
+        try:
+            players.launch()
+            observer.started(pending, stored)
+            played, failed, loop_time = _play(pending, store, players, observer)
+        finally:
+            players.close()
         return Summary(stored, played, tuple(failed), foreign, loop_time)
 
 
@@ -157,38 +162,35 @@ def _play(
     tried: set[str] = set()
     failed: list[str] = []
     loose = PACK_AT  # unknown: look at the first opportunity
-    try:
-        _check_rehearsal(pending, players)
-        observer.ready()
-        while waiting or under_way:
-            while waiting and players.has_room():
-                players.start(waiting.popleft())
-                under_way += 1
-            run, outcome = players.next_finished()
-            under_way -= 1
-            if waiting and players.has_room():  # before the disk: nobody waits for it
-                players.start(waiting.popleft())
-                under_way += 1
-            if outcome.columns is not None:
-                store.add(run, outcome.columns)
-                played += 1
-                loop_time += outcome.loop_time
-                observer.finished(run, outcome)
-                loose += 1
-                if loose >= PACK_AT:
-                    loose = store.pack(PACK_AT)
-                continue
-            error = outcome.error or ""
-            again = run.key not in tried
-            observer.failed(run, error, again=again)
-            if again:
-                tried.add(run.key)
-                waiting.append(run)
-            else:
-                store.add_failure(run.key, {"run": run.label, "traceback": error})
-                failed.append(run.label)
-    finally:
-        players.close()
+    _check_rehearsal(pending, players)
+    observer.ready()
+    while waiting or under_way:
+        while waiting and players.has_room():
+            players.start(waiting.popleft())
+            under_way += 1
+        run, outcome = players.next_finished()
+        under_way -= 1
+        if waiting and players.has_room():  # before the disk: nobody waits for it
+            players.start(waiting.popleft())
+            under_way += 1
+        if outcome.columns is not None:
+            store.add(run, outcome.columns, outcome.snapshots)
+            played += 1
+            loop_time += outcome.loop_time
+            observer.finished(run, outcome)
+            loose += 1
+            if loose >= PACK_AT:
+                loose = store.pack(PACK_AT)
+            continue
+        error = outcome.error or ""
+        again = run.key not in tried
+        observer.failed(run, error, again=again)
+        if again:
+            tried.add(run.key)
+            waiting.append(run)
+        else:
+            store.add_failure(run.key, {"run": run.label, "traceback": error})
+            failed.append(run.label)
     return played, failed, loop_time
 
 
@@ -213,14 +215,15 @@ def _check_rehearsal(pending: Sequence[Run], players: Backend) -> None:
 
 
 def _session(backend: str, workers: int | None, n_runs: int) -> dict[str, Any]:
+    system = os.uname()  # what `platform` asks in a process of its own
     return {
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "runs": n_runs,
         "backend": backend,
         "workers": workers or os.cpu_count(),
-        "machine": platform.node(),
-        "platform": platform.platform(),
-        "processor": platform.machine(),
+        "machine": system.nodename,
+        "platform": f"{system.sysname}-{system.release}-{system.machine}",
+        "processor": system.machine,
         "cores": os.cpu_count(),
         "commit": _commit(),
         "versions": {

@@ -3,10 +3,13 @@
     DIR/manifest.json       the study, its runs, and who played them when
     DIR/runs/KEY.parquet    the results of one run
     DIR/runs/packed-*.parquet   the results of many: files of single runs are packed by the hundreds
+    DIR/snapshots/KEY.parquet   pictures on the way, of runs that take any
     DIR/failed/KEY.json     traceback of a run that failed twice
 
 Every file is written to a temporary name and renamed, so what is there is whole. A run may be in
-two files (after a kill in the middle of packing, or a copied directory): readers take one.
+two files (after a kill in the middle of packing, or a copied directory): readers take one. Files of
+single runs do not wait for the disk, which takes longer than most runs: after a power cut some may
+be torn, and the next writer removes them, so that these runs are played again.
 """
 
 from __future__ import annotations
@@ -15,17 +18,19 @@ import contextlib
 import hashlib
 import io
 import json
+import os
 from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from voful.experiments.manifest import Manifest
+from voful.experiments.parquet import is_whole, parquet
 from voful.persistence import FileFormatError, atomic_file
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from voful.experiments.execute import Columns
+    from voful.experiments.loop import Columns
     from voful.experiments.run import Run
 
 PACK_AT = 512  # loose files; packing that many takes a fraction of a second
@@ -44,45 +49,55 @@ class Store:
         self.directory = Path(directory)
         self.runs = self.directory / "runs"
         self.failed = self.directory / "failed"
+        self.pictures = self.directory / "snapshots"  # made when there are any
         self._manifest = self.directory / "manifest.json"
+        self._failures: set[str] = set()  # known to the writer
 
     # --- writing ------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Make the directory and keep other writers out; leftovers of a kill are removed."""
+        """Make the directory and keep other writers out; what was left half-written is removed."""
         from voful.experiments.lock import locked
 
         for directory in (self.runs, self.failed):
             directory.mkdir(parents=True, exist_ok=True)
         with locked(self.directory / ".lock"):
-            for directory in (self.directory, self.runs, self.failed):
+            for directory in (self.directory, self.runs, self.failed, self.pictures):
                 for leftover in directory.glob("*.tmp"):
                     leftover.unlink()
+            for path in self._files():
+                if not is_whole(path):
+                    path.unlink()
+            self._failures = {path.stem for path in self.failed.glob("*.json")}
             yield
 
     def write_manifest(self, manifest: Manifest) -> None:
         """Replace the manifest."""
         _write(self._manifest, manifest.to_json().encode())
 
-    def add(self, run: Run, columns: Columns) -> None:
-        """Store the results of a run."""
-        import polars as pl
+    def add(self, run: Run, columns: Columns, snapshots: Columns | None = None) -> None:
+        """Store the results of a run, its snapshots first: a run that is there has them."""
+        if snapshots is not None:
+            import polars as pl
 
-        n = len(columns["regret"])
-        labels = {
+            self.pictures.mkdir(exist_ok=True)
+            pictures = pl.DataFrame(snapshots, schema=_snapshot_types())
+            _write(self.pictures / f"{run.key}.parquet", _parquet(pictures))
+        labels: dict[str, list[Any] | str | int] = {
             "run": run.key,
             "problem": run.problem.name,
             "policy": run.contender.name,
             "replicate": run.replicate,
         }
-        everything = {name: [label] * n for name, label in labels.items()} | columns
-        series = [pl.Series(name, x, dtype=_type_of(x)) for name, x in everything.items()]
-        self._write_frame(f"{run.key}.parquet", pl.DataFrame(series))
-        (self.failed / f"{run.key}.json").unlink(missing_ok=True)
+        content = parquet(len(columns["regret"]), {**labels, **columns}, numbers=("width",))
+        _put(f"{self.runs}/{run.key}.parquet", content)
+        if run.key in self._failures:
+            (self.failed / f"{run.key}.json").unlink(missing_ok=True)
 
     def add_failure(self, key: str, failure: dict[str, Any]) -> None:
         """Remember that a run failed, and how."""
+        self._failures.add(key)
         _write(self.failed / f"{key}.json", json.dumps(failure, indent=1).encode())
 
     def pack(self, at_least: int = PACK_AT) -> int:
@@ -103,6 +118,9 @@ class Store:
         import polars as pl
 
         stored = self.keys()
+        for path in other._snapshots():
+            self.pictures.mkdir(exist_ok=True)
+            _write(self.pictures / path.name, path.read_bytes())
         new = [frame.filter(~pl.col("run").is_in(stored)) for frame in other._frames()]
         frames = [frame for frame in new if len(frame)]
         keys: set[str] = set()
@@ -127,10 +145,7 @@ class Store:
         self._write_frame(f"{PACKED}{name}.parquet", frame)
 
     def _write_frame(self, name: str, frame: pl.DataFrame) -> None:
-        # Through memory, so that a full disk is an OSError and not one of Polars' own.
-        buffer = io.BytesIO()
-        frame.write_parquet(buffer)
-        _write(self.runs / name, buffer.getvalue())
+        _write(self.runs / name, _parquet(frame))
 
     # --- reading ------------------------------------------------------------------------------
 
@@ -183,6 +198,32 @@ class Store:
                 results = results.join(cells.rename({"": values.name}), on=name, how="left")
         order = ["problem", "policy", "replicate", manifest.step]
         return results.unique(subset=order, keep="first").drop("run").sort(order)
+
+    def snapshots(self) -> pl.DataFrame:
+        """All pictures of the runs in the manifest: problem, policy, replicate, and what was seen.
+
+        ``theta_star`` and ``center`` are points, ``arms`` and each of ``polygons`` the
+        coordinates of points one after the other; ``regret`` is that of the rounds before.
+        """
+        import polars as pl
+
+        manifest = self.manifest()
+        frames = []
+        for path in self._snapshots():
+            if path.stem in manifest.runs:
+                labels = zip(
+                    ("problem", "policy", "replicate"), manifest.label(path.stem), strict=True
+                )
+                columns = [pl.lit(label).alias(name) for name, label in labels]
+                frames.append((manifest.runs[path.stem], self._read([path]).select(*columns, "*")))
+        frames.sort(key=lambda placed: placed[0])
+        if not frames:
+            words = dict.fromkeys(("problem", "policy"), pl.String)
+            return pl.DataFrame(schema=words | {"replicate": pl.Int64} | _snapshot_types())
+        return pl.concat([frame for _, frame in frames], how="vertical_relaxed")
+
+    def _snapshots(self) -> list[Path]:
+        return sorted(self.pictures.glob("*.parquet"))
 
     def _frames(self, wanted: Container[str] | None = None) -> Iterator[pl.DataFrame]:
         """Frames that together hold every (wanted) run; some may be in two of them."""
@@ -248,6 +289,32 @@ def _write(path: Path, content: bytes) -> None:
         file.write(content)
 
 
+def _put(path: str, content: bytes) -> None:
+    """Write and rename, without waiting for the disk and with the fewest calls to the system.
+
+    For the one writer of a directory: no other uses this temporary name.
+    """
+    temporary = f"{path}.tmp"
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+    try:
+        try:
+            while content:
+                content = content[os.write(handle, content) :]
+        finally:
+            os.close(handle)
+        os.rename(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _parquet(frame: pl.DataFrame) -> bytes:
+    """Through memory, so that a full disk is an OSError and not one of Polars' own."""
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    return buffer.getvalue()
+
+
 def _while_files_move(read: Callable[[], T]) -> T:
     """Read again when a file was packed between listing and opening."""
     for _ in range(20):
@@ -256,13 +323,20 @@ def _while_files_move(read: Callable[[], T]) -> T:
     return read()
 
 
-def _type_of(values: list[Any]) -> Any:
-    """Polars type of a column: the same in every file, also where all values are missing."""
+def _snapshot_types() -> dict[str, Any]:
     import polars as pl
 
-    known = {str: pl.String, bool: pl.Boolean, int: pl.Int64, float: pl.Float64}
-    first = next((value for value in values if value is not None), None)
-    return pl.Boolean if first is None else known[type(first)]  # only truths may be missing
+    numbers = pl.List(pl.Float64)
+    return {
+        "round": pl.Int64,
+        "regret": pl.Float64,
+        "theta_star": numbers,
+        "center": numbers,
+        "in_set": pl.Boolean,
+        "polygons": pl.List(numbers),
+        "arms": numbers,
+        "choice": pl.Int64,
+    }
 
 
 def _empty(step: str) -> pl.DataFrame:

@@ -17,6 +17,7 @@ from voful.experiments.code import Code
 from voful.experiments.execute import FAMILIES
 from voful.experiments.grid import Cell, expand
 from voful.experiments.run import LINEAR_BANDIT, Contender, Problem, Run
+from voful.experiments.snapshots import DIM
 from voful.registry import Kind
 
 STEPS: dict[Kind, str] = {"bandit": "round", "episodic": "episode"}
@@ -39,6 +40,9 @@ class Study:
         Everything random comes from it.
     record_at
         Rounds (or episodes) to record; None: log-spaced.
+    snapshots
+        Pictures of the first replicate on bandit problems of dimension 2: about so many rounds,
+        log-spaced.
     text
         The file that it was read from.
     """
@@ -50,6 +54,7 @@ class Study:
     seed: int = 0
     record_at: tuple[int, ...] | None = None
     text: str = ""
+    snapshots: int = 0
 
     @property
     def step(self) -> str:
@@ -59,11 +64,23 @@ class Study:
     def runs(self) -> list[Run]:
         """All runs; a run's numbers do not depend on which others there are."""
         return [
-            Run(problem, contender, replicate, self.seed, self.record_at)
+            Run(
+                problem,
+                contender,
+                replicate,
+                self.seed,
+                self.record_at,
+                self.snapshots if replicate == 0 and may_be_drawn(problem) else 0,
+            )
             for replicate in range(self.replicates)
             for problem in self.problems
             for contender in self.contenders
         ]
+
+
+def may_be_drawn(problem: Problem) -> bool:
+    """Whether runs on it can take snapshots, as far as its parameters tell."""
+    return problem.kind == "bandit" and problem.params.get("dim", DIM) == DIM
 
 
 # --- what a file may say ----------------------------------------------------------------------
@@ -89,6 +106,7 @@ class _StudyFile(_Declared):
     record_at: list[Count] | None = Field(
         None, min_length=1, description="a list of rounds (or episodes), each >= 1"
     )
+    snapshots: int = Field(0, ge=0, description="a whole number >= 0")
     problem: Tables = Field(description="one or more tables [[problem]]")
     policy: Tables = Field(description="one or more tables [[policy]]")
 
@@ -145,6 +163,9 @@ def parse_study(text: str, directory: Path = Path()) -> Study:
         if points is not None and points[-1] > problem.length:
             allowed = f"at most {problem.length}, the {STEPS[kind]}s of {problem.name}"
             raise validation.fail("record_at", points[-1], allowed)
+    if declared.snapshots and not any(may_be_drawn(problem) for problem in problems):
+        allowed = "0 in a study without a bandit problem of dim = 2"
+        raise validation.fail("snapshots", declared.snapshots, allowed)
     return Study(
         declared.name,
         problems,
@@ -153,6 +174,7 @@ def parse_study(text: str, directory: Path = Path()) -> Study:
         declared.seed,
         points,
         text,
+        declared.snapshots,
     )
 
 

@@ -13,7 +13,7 @@ from voful.confidence.domain import Domain
 from voful.confidence.observations import observe
 from voful.mdp.counting import CountingAgent
 from voful.mdp.model import LinearMixtureModel
-from voful.mdp.planning import OptimisticPlan, optimistic_plan, time_blocks
+from voful.mdp.planning import OptimisticPlan, optimistic_plan_over_ellipsoids, time_blocks
 from voful.mdp.varlin import to_unit_span
 from voful.typing import Seed
 
@@ -82,7 +82,7 @@ class BetVTR(CountingAgent):
         return self._Theta
 
     def _plan_now(self) -> OptimisticPlan:
-        return optimistic_plan(self.model, self._Theta.support, within_simplex=False)
+        return optimistic_plan_over_ellipsoids(self.model, self._Theta.ellipsoids())
 
     def _epoch_length(self) -> int:
         learnt = self.episodes_learnt

@@ -7,115 +7,11 @@ import math
 import numpy as np
 
 from voful import validation
-from voful.compiled import kernel
 from voful.concentration import log_det_growth, self_normalized_bernstein, zhou_gu_radius
-from voful.confidence.algebra import dot, whiten
-from voful.confidence.ellipsoid import LOG_DET, ridge_update
 from voful.mdp.model import LinearMixtureModel
-from voful.mdp.ucrl_vtr_plus import CONSTANTS, clipped
-from voful.mdp.value_targets import Radius, ValueTargetedAgent, line_radius, mean_targets
-from voful.typing import FloatArray, IntArray, Seed
-
-
-@kernel
-def high_order_moments(
-    X: FloatArray,
-    used: int,
-    centers: FloatArray,
-    old_whiteners: FloatArray,
-    whiteners: FloatArray,
-    beta: FloatArray,
-    alpha: float,
-    gamma: float,
-    out: FloatArray,
-) -> None:
-    """sigma_bar^2 of the moments m < used (HOME), from the features X[m] of V^(2^m).
-
-    Features of moments from `used` on are 0, and so are their means and widths.
-    """
-    M, d = X.shape
-    p = np.empty(d)
-    mean, width = np.zeros(M + 1), np.zeros(M + 1)
-    for m in range(used):
-        mean[m] = clipped(dot(X[m], centers[m]))
-        width[m] = beta[m] * math.sqrt(whiten(old_whiteners[m], X[m], p))
-    for m in range(used):
-        by_leverage = gamma * gamma * math.sqrt(whiten(whiteners[m], X[m], p))
-        bound = 1.0
-        if m < M - 1:
-            variance = mean[m + 1] - mean[m] * mean[m]
-            bound = variance + min(1.0, 2.0 * width[m]) + min(1.0, width[m + 1])
-        out[m] = max(by_leverage, bound, alpha * alpha)
-
-
-@kernel
-def moment_regress(
-    successors: IntArray,
-    n_successors: IntArray,
-    probabilities: FloatArray,
-    values: FloatArray,
-    horizon: int,
-    states: IntArray,
-    actions: IntArray,
-    lengths: IntArray,
-    precisions: FloatArray,
-    whiteners: FloatArray,
-    responses: FloatArray,
-    centers: FloatArray,
-    tallies: FloatArray,
-    log_det_ridge: float,
-    floors: FloatArray,
-    slope: float,
-    offset: float,
-    width_scale: float,
-    alpha: float,
-    gamma: float,
-) -> None:
-    """All regressions over all steps.
-
-    Variances are bounded with the sets of the episode's start, leverage is that of the step.
-    floors[k]: of the radius in the k-th of these episodes.
-    """
-    B, d = probabilities.shape[2:]
-    M = centers.shape[0]
-    last = values.shape[0] - 1
-    X, Y = np.zeros((M, d)), np.empty(M)
-    v, beta, sigma2 = np.empty(B), np.empty(M), np.empty(M)
-    old_whiteners, old_centers = np.empty(whiteners.shape), np.empty(centers.shape)
-    for k in range(lengths.shape[0]):
-        old_whiteners[:] = whiteners
-        old_centers[:] = centers
-        for m in range(M):
-            growth = tallies[m, LOG_DET] - log_det_ridge
-            beta[m] = width_scale * line_radius(floors[k], slope, offset, growth)
-        for h in range(lengths[k]):
-            s, a = states[k, h], actions[k, h]
-            V = values[min(horizon - h - 1, last)]  # V_{h+1}
-            n = n_successors[s, a]
-            for b in range(n):
-                v[b] = V[successors[s, a, b]]
-            y = V[states[k, h + 1]]
-            used = 0
-            while used < M and mean_targets(probabilities[s, a], v, n, X[used]):
-                Y[used] = y
-                y *= y
-                for b in range(n):
-                    v[b] *= v[b]
-                used += 1
-            high_order_moments(
-                X, used, old_centers, old_whiteners, whiteners, beta, alpha, gamma, sigma2
-            )
-            for m in range(used):
-                ridge_update(
-                    precisions[m],
-                    whiteners[m],
-                    responses[m],
-                    centers[m],
-                    tallies[m],
-                    X[m],
-                    Y[m],
-                    1.0 / sigma2[m],
-                )
+from voful.mdp.ucrl_vtr_plus import CONSTANTS
+from voful.mdp.value_targets import Radius, ValueTargetedAgent
+from voful.typing import FloatArray, Seed
 
 
 class HFUCRLVTRPlus(ValueTargetedAgent):
@@ -196,7 +92,9 @@ class HFUCRLVTRPlus(ValueTargetedAgent):
             seed=seed,
         )
         self._alpha = 1.0 / math.sqrt(model.horizon)
+        self._alpha_squared = self._alpha * self._alpha
         self._gamma = model.dim**-0.25
+        self._gamma_squared = self._gamma * self._gamma
         self._floor = math.sqrt(ridge)  # sqrt(lambda) B
         # |eta| w <= |x|_{M^-1} / sigma_bar^2 <= 1 / gamma^2 and |eta| / sigma_bar <= 1 / alpha.
         self._largest = min(self._gamma**-2, 1.0 / self._alpha)
@@ -239,20 +137,6 @@ class HFUCRLVTRPlus(ValueTargetedAgent):
         )
         return Radius(self._floor + printed)
 
-    def _learn(self, states: IntArray, actions: IntArray, lengths: IntArray) -> None:
-        learnt = self.episodes_learnt
-        lines = [self._line(learnt + k) for k in range(len(lengths))]
-        moment_regress(
-            *self._lists(),
-            states,
-            actions,
-            lengths,
-            *self._regressions.matrices(),
-            self._regressions.log_det_ridge,
-            np.array([line.floor for line in lines]),
-            lines[0].slope,
-            lines[0].offset,
-            self.width_scale,
-            self._alpha,
-            self._gamma,
-        )
+    def _radii(self, n: int) -> FloatArray:
+        lines = np.array([self._line(self.episodes_learnt + k) for k in range(n)])
+        return np.repeat(lines[:, np.newaxis], self.moments, axis=1)

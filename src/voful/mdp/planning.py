@@ -11,13 +11,14 @@ row stands for all later ones, and planning costs the same whatever the horizon.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from voful import persistence, validation
 from voful.compiled import kernel
+from voful.confidence.mixture_ends import MixtureEllipsoids, fill_ends
 from voful.mdp.model import LinearMixtureModel, expected_next
 from voful.typing import FloatArray, IntArray
 
@@ -137,7 +138,7 @@ def _largest_change(new: FloatArray, old: FloatArray) -> float:
 
 
 @kernel
-def _backups(
+def _vertex_backups(
     successors: IntArray,
     probabilities: FloatArray,
     rewards: FloatArray,
@@ -164,6 +165,37 @@ def _backups(
                         product += vertices[v, i] * x[s, a, i]
                     best = max(best, product)
                 Q[s, a] = rewards[s, a] + best
+        _best_actions(Q, tried, values[n], actions[n])
+        change = _largest_change(values[n], values[n - 1])
+        if change <= tolerance:
+            return n + 1, change
+    return values.shape[0], change
+
+
+@kernel
+def _ellipsoid_backups(
+    successors: IntArray,
+    probabilities: FloatArray,
+    rewards: FloatArray,
+    Theta: MixtureEllipsoids,
+    values: FloatArray,
+    actions: IntArray,
+    filled: int,
+    tolerance: float,
+) -> tuple[int, float]:
+    """As `_vertex_backups`, over ellipsoids."""
+    S, A, _, d = probabilities.shape
+    X, ends, u, p = np.empty((S * A, d)), np.empty((3, S * A)), np.empty(d), np.empty(d)
+    x, upper = X.reshape(S, A, d), ends[1].reshape(S, A)
+    Q = np.empty((S, A))
+    tried = np.empty((0, A), dtype=np.int64)
+    change = np.inf
+    for n in range(filled, values.shape[0]):
+        expected_next(successors, probabilities, values[n - 1], x)
+        fill_ends(Theta, X, u, p, ends)
+        for s in range(S):
+            for a in range(A):
+                Q[s, a] = rewards[s, a] + upper[s, a]
         _best_actions(Q, tried, values[n], actions[n])
         change = _largest_change(values[n], values[n - 1])
         if change <= tolerance:
@@ -276,22 +308,34 @@ def optimistic_plan_over_vertices(
     corners = validation.matrix("vertices", vertices, model.dim)
     if corners.shape[0] == 0:
         raise validation.fail_shape("vertices", corners.shape, "at least one vertex")
-    tolerance = FIXED_POINT if model.stochastic else 0.0
+    return _compiled_plan(model, _vertex_backups, corners, FIXED_POINT if model.stochastic else 0.0)
+
+
+def optimistic_plan_over_ellipsoids(
+    model: LinearMixtureModel, Theta: MixtureEllipsoids
+) -> OptimisticPlan:
+    """Plan over ellipsoids, all compiled: the bits of `optimistic_plan` with their support.
+
+    Parameters
+    ----------
+    model
+        What is known.
+    Theta
+        As `EllipsoidalMixtureSet.ellipsoids` gives them.
+    """
+    return _compiled_plan(model, _ellipsoid_backups, Theta, 0.0)
+
+
+def _compiled_plan(
+    model: LinearMixtureModel, backups: Callable[..., tuple[int, float]], Theta: Any, tol: float
+) -> OptimisticPlan:
     values, actions = _first_rows(model)
     n, change = 1, np.inf
-    while n <= model.horizon and change > tolerance:
+    lists = model.successors, model.probabilities, model.rewards
+    while n <= model.horizon and change > tol:
         if n == values.shape[0]:
             values, actions = _more_rows(model, values, actions)
-        n, change = _backups(
-            model.successors,
-            model.probabilities,
-            model.rewards,
-            corners,
-            values,
-            actions,
-            n,
-            tolerance,
-        )
+        n, change = backups(*lists, Theta, values, actions, n, tol)
     return _finished(model, values[:n], actions[:n], change)
 
 

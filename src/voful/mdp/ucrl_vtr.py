@@ -4,47 +4,11 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from voful.compiled import kernel
-from voful.confidence.ellipsoid import ridge_update
 from voful.mdp.model import LinearMixtureModel
-from voful.mdp.value_targets import Radius, ValueTargetedAgent, mean_targets
-from voful.typing import FloatArray, IntArray, Seed
+from voful.mdp.value_targets import Radius, ValueTargetedAgent
+from voful.typing import Seed
 
 RIDGE = 1.0  # lambda
-
-
-@kernel
-def regress(
-    successors: IntArray,
-    n_successors: IntArray,
-    probabilities: FloatArray,
-    values: FloatArray,
-    horizon: int,
-    states: IntArray,
-    actions: IntArray,
-    lengths: IntArray,
-    precision: FloatArray,
-    whitener: FloatArray,
-    response: FloatArray,
-    center: FloatArray,
-    tally: FloatArray,
-) -> None:
-    """M += x x' and theta = M^-1 sum x y over all steps of the trajectories."""
-    B, d = probabilities.shape[2:]
-    last = values.shape[0] - 1
-    x, v = np.empty(d), np.empty(B)
-    for k in range(lengths.shape[0]):
-        for h in range(lengths[k]):
-            s, a = states[k, h], actions[k, h]
-            V = values[min(horizon - h - 1, last)]  # V_{h+1}
-            n = n_successors[s, a]
-            for b in range(n):
-                v[b] = V[successors[s, a, b]]
-            if mean_targets(probabilities[s, a], v, n, x):
-                y = V[states[k, h + 1]]
-                ridge_update(precision, whitener, response, center, tally, x, y, 1.0)
 
 
 class UCRLVTR(ValueTargetedAgent):
@@ -115,7 +79,3 @@ class UCRLVTR(ValueTargetedAgent):
     def radius(self) -> float:
         """beta, width_scale included."""
         return self.width_scale * self._radius.at(self._regressions.log_det_ratio(0))
-
-    def _learn(self, states: IntArray, actions: IntArray, lengths: IntArray) -> None:
-        first = (array[0] for array in self._regressions.matrices())
-        regress(*self._lists(), states, actions, lengths, *first)

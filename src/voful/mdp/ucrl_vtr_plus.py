@@ -7,89 +7,13 @@ import math
 import numpy as np
 
 from voful import validation
-from voful.compiled import kernel
 from voful.concentration import log_det_growth, self_normalized_bernstein
-from voful.confidence.algebra import dot, whiten
-from voful.confidence.ellipsoid import LOG_DET, ridge_update
 from voful.mdp.model import LinearMixtureModel
-from voful.mdp.value_targets import Radius, ValueTargetedAgent, line_radius, mean_targets
-from voful.typing import FloatArray, IntArray, Seed
+from voful.mdp.value_targets import Radius, ValueTargetedAgent
+from voful.typing import FloatArray, Seed
 
 CONSTANTS = ("tight", "paper")
 RIDGE = 1.0  # lambda = 1 / B^2 in the paper's units, see the class
-VALUE, SQUARE = 0, 1  # the two regressions
-
-
-@kernel
-def clipped(z: float) -> float:
-    """[z] to [0, 1]."""
-    return min(max(z, 0.0), 1.0)
-
-
-@kernel
-def weighted_regress(
-    successors: IntArray,
-    n_successors: IntArray,
-    probabilities: FloatArray,
-    values: FloatArray,
-    horizon: int,
-    states: IntArray,
-    actions: IntArray,
-    lengths: IntArray,
-    precisions: FloatArray,
-    whiteners: FloatArray,
-    responses: FloatArray,
-    centers: FloatArray,
-    tallies: FloatArray,
-    log_det_ridge: float,
-    radii: FloatArray,
-    width_scale: float,
-    least_variance: float,
-) -> None:
-    """Both regressions over all steps; what weighs an episode is as it was at its start.
-
-    radii[VALUE] and radii[SQUARE]: floor, slope and offset of the radii that bound the variance.
-    """
-    B, d = probabilities.shape[2:]
-    last = values.shape[0] - 1
-    X, Y = np.empty((2, d)), np.empty(2)
-    v, p = np.empty(B), np.empty(d)
-    beta, mean, width = np.empty(2), np.empty(2), np.empty(2)
-    for k in range(lengths.shape[0]):
-        old_whiteners, old_centers = whiteners.copy(), centers.copy()
-        for j in range(2):
-            growth = tallies[j, LOG_DET] - log_det_ridge
-            beta[j] = width_scale * line_radius(radii[j, 0], radii[j, 1], radii[j, 2], growth)
-        for h in range(lengths[k]):
-            s, a = states[k, h], actions[k, h]
-            V = values[min(horizon - h - 1, last)]  # V_{h+1}
-            n = n_successors[s, a]
-            for b in range(n):
-                v[b] = V[successors[s, a, b]]
-            if not mean_targets(probabilities[s, a], v, n, X[VALUE]):
-                continue
-            for b in range(n):
-                v[b] *= v[b]
-            mean_targets(probabilities[s, a], v, n, X[SQUARE])
-            Y[VALUE] = V[states[k, h + 1]]
-            Y[SQUARE] = Y[VALUE] * Y[VALUE]
-            for j in range(2):
-                mean[j] = clipped(dot(X[j], old_centers[j]))
-                width[j] = beta[j] * math.sqrt(whiten(old_whiteners[j], X[j], p))
-            variance = mean[SQUARE] - mean[VALUE] * mean[VALUE]
-            error = min(1.0, width[SQUARE]) + min(1.0, 2.0 * width[VALUE])
-            for j in range(2):
-                weight = 1.0 / max(least_variance, variance + error) if j == VALUE else 1.0
-                ridge_update(
-                    precisions[j],
-                    whiteners[j],
-                    responses[j],
-                    centers[j],
-                    tallies[j],
-                    X[j],
-                    Y[j],
-                    weight,
-                )
 
 
 class UCRLVTRPlus(ValueTargetedAgent):
@@ -165,7 +89,7 @@ class UCRLVTRPlus(ValueTargetedAgent):
             cut=self.constants == "tight" if cut is None else cut,
             seed=seed,
         )
-        self._least_variance = 1.0 / self.dim
+        self._alpha_squared = 1.0 / self.dim
         tight = self.constants == "tight"
         self._radius, self._radius_check, self._radius_tilde = (
             self._tight() if tight else self._printed()
@@ -203,17 +127,7 @@ class UCRLVTRPlus(ValueTargetedAgent):
     @property
     def radius(self) -> float:
         """beta_hat, width_scale included."""
-        return self.width_scale * self._radius.at(self._regressions.log_det_ratio(VALUE))
+        return self.width_scale * self._radius.at(self._regressions.log_det_ratio(0))
 
-    def _learn(self, states: IntArray, actions: IntArray, lengths: IntArray) -> None:
-        weighted_regress(
-            *self._lists(),
-            states,
-            actions,
-            lengths,
-            *self._regressions.matrices(),
-            self._regressions.log_det_ridge,
-            np.array([self._radius_check, self._radius_tilde]),
-            self.width_scale,
-            self._least_variance,
-        )
+    def _radii(self, n: int) -> FloatArray:
+        return np.tile(np.array([self._radius_check, self._radius_tilde]), (n, 1, 1))

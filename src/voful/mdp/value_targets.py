@@ -11,27 +11,16 @@ import math
 from abc import abstractmethod
 from typing import ClassVar, NamedTuple
 
+import numpy as np
+
 from voful import validation
-from voful.compiled import kernel
 from voful.confidence.domain import Domain
 from voful.confidence.mixture_ellipsoid import MixtureEllipsoid, Regressions
 from voful.mdp.base import Agent
 from voful.mdp.model import LinearMixtureModel
-from voful.mdp.planning import OptimisticPlan, optimistic_plan
+from voful.mdp.moment_regression import learn_moments, line_radius
+from voful.mdp.planning import OptimisticPlan, optimistic_plan_over_ellipsoids
 from voful.typing import FloatArray, IntArray, Seed
-
-
-@kernel
-def mean_targets(probabilities: FloatArray, targets: FloatArray, n: int, x: FloatArray) -> bool:
-    """x_i = sum_b probabilities[b, i] targets[b] over b < n; whether x is not 0."""
-    some = False
-    for i in range(x.shape[0]):
-        total = 0.0
-        for b in range(n):
-            total += probabilities[b, i] * targets[b]
-        x[i] = total
-        some = some or total != 0.0
-    return some
 
 
 class Radius(NamedTuple):
@@ -46,18 +35,13 @@ class Radius(NamedTuple):
         return line_radius(self.floor, self.slope, self.offset, log_det_ratio)
 
 
-@kernel
-def line_radius(floor: float, slope: float, offset: float, log_det_ratio: float) -> float:
-    """floor + sqrt(slope log_det_ratio + offset)."""
-    return floor + math.sqrt(slope * max(log_det_ratio, 0.0) + offset)
-
-
 class ValueTargetedAgent(Agent):
     """Optimism over the ellipsoid about a regression on values.
 
-    An agent defines ``radius`` (of the first regression, which plans) and ``_learn``. Rewards sum
-    up to at most 1, so values and their noise lie in [0, 1], features have |x|_2 <= sqrt(d), and
-    |theta*|_2 <= |theta*|_1 <= 1.
+    An agent defines ``radius`` (of the first regression, which plans) and what weighs its
+    observations (see `moment_regression`): ``_alpha_squared``, ``_gamma_squared``, ``_radii``.
+    Rewards sum up to at most 1, so values and their noise lie in [0, 1], features have
+    |x|_2 <= sqrt(d), and |theta*|_2 <= |theta*|_1 <= 1.
 
     Parameters
     ----------
@@ -73,6 +57,8 @@ class ValueTargetedAgent(Agent):
     """
 
     _parts: ClassVar[tuple[str, ...]] = (*Agent._parts, "_regressions")
+    _alpha_squared = 1.0
+    _gamma_squared = 0.0
 
     def __init__(
         self,
@@ -110,7 +96,7 @@ class ValueTargetedAgent(Agent):
         return math.sqrt(self.model.dim)
 
     def _make_plan(self) -> OptimisticPlan:
-        return optimistic_plan(self.model, self.confidence_set.support, within_simplex=False)
+        return optimistic_plan_over_ellipsoids(self.model, self.confidence_set.ellipsoids())
 
     def _epoch_length(self) -> int:
         # One ellipsoid explores one direction at a time: a plan that tries the wrong action is
@@ -118,13 +104,25 @@ class ValueTargetedAgent(Agent):
         learnt = self.episodes_learnt
         return max(1, min(math.isqrt(learnt) // 4, self.n_episodes - learnt))
 
-    def _lists(self) -> tuple[IntArray, IntArray, FloatArray, FloatArray, int]:
-        """What the kernels read: the model's lists, the plan's values, the horizon."""
+    def _learn(self, states: IntArray, actions: IntArray, lengths: IntArray) -> None:
         model = self.model
-        return (
+        learn_moments(
             model.successors,
             model.n_successors,
             model.probabilities,
             self._plan.values,
             model.horizon,
+            states,
+            actions,
+            lengths,
+            *self._regressions.matrices(),
+            self._regressions.log_det_ridge,
+            np.ascontiguousarray(self._radii(len(lengths))),
+            self.width_scale,
+            self._alpha_squared,
+            self._gamma_squared,
         )
+
+    def _radii(self, n: int) -> FloatArray:
+        """`Radius` of each regression in the next n episodes, without width_scale: (n, M, 3)."""
+        return np.zeros((n, len(self._regressions.centers), 3))

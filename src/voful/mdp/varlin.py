@@ -55,6 +55,7 @@ class VARLin(CountingAgent):
 
     _arrays: ClassVar[tuple[str, ...]] = (*CountingAgent._arrays, "_targets")
     _growing: ClassVar[tuple[str, ...]] = (*CountingAgent._growing, "_targets")
+    _layering: ClassVar[str] = "varlin"
 
     def __init__(
         self,
@@ -83,6 +84,7 @@ class VARLin(CountingAgent):
             iota_scale=iota_scale,
             width_scale=width_scale,
             simplex=model.stochastic,
+            layering=self._layering,
         )
         self._targets = np.zeros((1, model.n_states))  # one row for each block of steps
         self._empty_counts(np.zeros(1, dtype=np.int64))

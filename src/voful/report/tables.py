@@ -7,7 +7,12 @@ from voful import registry
 
 def registry_markdown() -> str:
     """The tables of algorithms, as README and docs show them: bandits, then episodic agents."""
-    bandits = (
+    return f"{bandit_table()}\nLinear mixture MDPs:\n\n{agent_table()}"
+
+
+def bandit_table() -> str:
+    """A row per bandit policy."""
+    return (
         "| id | class | paper | regret, up to logs | variance | horizon | cost a round |\n"
         "|---|---|---|---|---|---|---|\n"
     ) + "".join(
@@ -16,11 +21,14 @@ def registry_markdown() -> str:
         f"| {'anytime' if entry.anytime else 'known'} | {entry.cost} |\n"
         for entry in registry.entries("bandit")
     )
-    agents = (
+
+
+def agent_table() -> str:
+    """A row per agent for linear mixture MDPs."""
+    return (
         "| id | class | paper | regret, up to logs | cost a plan |\n|---|---|---|---|---|\n"
     ) + "".join(
         f"| `{entry.id}` | `{entry.cls.__name__}` | {entry.paper} | {entry.guarantee} "
         f"| {entry.cost} |\n"
         for entry in registry.entries("episodic")
     )
-    return f"{bandits}\nLinear mixture MDPs:\n\n{agents}"

@@ -11,6 +11,7 @@ from voful.confidence.algebra import (
     log_det,
     quadratic_form,
     rank_one,
+    symmetric_times,
     unwhiten,
     whiten,
     whitener_from,
@@ -92,3 +93,14 @@ def test_the_whitener_remembers_what_the_sum_forgets(ridge: float) -> None:
     for v in across:
         assert whiten(whitener, np.ascontiguousarray(v), whitened) == pytest.approx(1 / ridge, 1e-3)
     assert whiten(whitener, u, whitened) == pytest.approx(1 / (20_000 + ridge), rel=1e-3)
+
+
+@pytest.mark.parametrize("dim", [1, 3, 15, 16, 17, 40])
+def test_short_and_long_rows_are_whitened_in_one_order(dim: int) -> None:
+    whitener, x = np.empty((dim, dim)), np.random.default_rng(1).standard_normal(dim)
+    assert whitener_from(positive_definite(dim), whitener)
+    by_rows, out = np.empty(dim), np.empty(dim)
+    symmetric_times(whitener, x, by_rows)  # sum_j x_j whitener[j]; symmetry is not used
+    squared = whiten(whitener, x, out)
+    np.testing.assert_array_equal(out, by_rows)
+    assert squared == sum(entry * entry for entry in out)

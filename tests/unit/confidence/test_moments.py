@@ -232,6 +232,7 @@ def test_given_directions() -> None:
         {"directions": [[1.0, 2.0]]},
         {"directions": [[2.0, -2.0, 0.0]], "constants": "paper"},
         {"constants": "mgf", "simplex": False},
+        {"layering": "varlin3"},
     ],
 )
 def test_bad_arguments(bad: dict[str, Any]) -> None:

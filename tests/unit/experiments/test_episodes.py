@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mdp_helpers import Counter
+from voful import registry
 from voful.envs import LinearMixtureMDP, ctgoal, mortal
 from voful.experiments.episodes import play_episodes
 from voful.mdp.planning import OptimisticPlan
@@ -75,6 +76,22 @@ def test_records_do_not_change_the_run() -> None:
     alone = last([80])
     assert every[0] == pytest.approx(alone[0], rel=1e-12)
     assert every[1:] == alone[1:]
+
+
+@pytest.mark.parametrize("entry", list(registry.entries("episodic")), ids=lambda entry: entry.id)
+def test_widths_do_not_change_the_run(entry: registry.Entry) -> None:
+    def last(record_at: list[int]) -> Any:
+        agent = registry.create(entry.id, ctgoal(16).model, n_episodes=16)
+        record = list(play_episodes(agent, ctgoal(16), 16, record_at=record_at))[-1]
+        return agent, record.plans, record.plan_value, record.in_set, record.width
+
+    agent, *every = last([1, 2, 4, 8, 16])
+    assert tuple(every) == last([16])[1:]
+    width = every[-1]
+    if agent.confidence_set is None:
+        assert width is None
+    else:
+        assert 0.0 < width < np.inf
 
 
 def test_coverage_remembers_an_exit() -> None:

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from voful import OFUL
+from voful import OFUL, registry
 from voful.envs import linear_bandit
-from voful.experiments.loop import log_spaced, play
+from voful.experiments.loop import doubling, log_spaced, play
 
 
 class Stubborn:
@@ -42,6 +42,7 @@ def test_regret_and_variance_are_those_of_the_environment() -> None:
     assert records[-1].sum_variance == pytest.approx(40 * 0.25**2)
     assert records[-1].in_set is None
     assert records[-1].covered is None
+    assert records[-1].width is None
     assert len(policy.told) == 40
     assert policy.told[0]["variance"] is None
 
@@ -63,6 +64,56 @@ def test_coverage_remembers_an_exit() -> None:
     records = list(play(wide, env, 200))
     assert records[-1].covered
     assert records[-1].in_set
+
+
+def test_width_is_that_of_the_played_arm() -> None:
+    env = linear_bandit(dim=2, n_arms=1, sigma=0.1, seed=0)
+    policy = OFUL(2)
+    records = list(play(policy, env, 64, record_at=[1, 3, 4, 5, 50, 64]))
+    widths = [record.width for record in records]
+    assert [width is None for width in widths] == [False, True, True, False, True, False]
+    lower, upper = policy.confidence_set.interval(env.arms)
+    assert widths[-1] == pytest.approx(upper[0] - lower[0])
+    assert widths[0] is not None
+    assert widths[0] > upper[0] - lower[0]
+
+
+def test_widths_are_measured_at_doublings() -> None:
+    assert doubling([]) == frozenset()
+    assert doubling([7]) == {7}
+    assert doubling(range(1, 21)) == {1, 2, 5, 10, 20}
+    assert doubling(range(1, 21), 8) == {2, 20}
+    assert len(doubling(log_spaced(10**6))) <= 20
+
+
+def test_costly_widths_are_measured_more_rarely() -> None:
+    widths = {
+        id: [
+            record.round
+            for record in play(
+                registry.create(id, 2, n_rounds=64), linear_bandit(dim=2, seed=0), 64
+            )
+            if record.width is not None
+        ]
+        for id in ("oful", "voful")
+    }
+    assert widths["voful"] == [1, 8, 64]
+    assert len(widths["oful"]) == 7
+
+
+@pytest.mark.parametrize("entry", list(registry.entries("bandit")), ids=lambda entry: entry.id)
+def test_records_do_not_change_the_run(entry: registry.Entry) -> None:
+    def last(record_at: list[int]) -> Any:
+        policy = registry.create(entry.id, 2, n_rounds=32, seed=1)
+        env = linear_bandit(dim=2, n_arms=5, sigma=0.3, redraw=True, seed=0)
+        record = list(
+            play(policy, env, 32, record_at=record_at, pass_variance=entry.needs_variance)
+        )[-1]
+        return record.regret, record.sum_variance, record.in_set, record.width
+
+    every = last(list(range(1, 33)))
+    assert every == last([32])
+    assert (every[-1] is None) == (entry.id == "epsilon-greedy")
 
 
 def test_time_is_counted() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -10,6 +11,7 @@ import voful
 from voful.experiments.demo import demo_study
 from voful.experiments.execute import Outcome
 from voful.experiments.lock import LockedError
+from voful.experiments.parquet import parquet
 from voful.experiments.run import Contender, Problem, Run
 from voful.experiments.runner import run_study
 from voful.experiments.store import Store
@@ -225,16 +227,15 @@ def test_a_full_disk_leaves_earlier_results_intact(
     run_study(study("oful"), tmp_path, workers=1, only="a/*")
     before = voful.results(tmp_path)
     written = 0
-    add = Store._write_frame
 
-    def full(self: Store, name: str, frame: pl.DataFrame) -> None:
+    def full(n_rows: int, columns: Any, **options: Any) -> bytes:
         nonlocal written
         if stage == "first" or written == 1:
             raise OSError(28, "No space left on device")
         written += 1
-        add(self, name, frame)
+        return parquet(n_rows, columns, **options)
 
-    monkeypatch.setattr(Store, "_write_frame", full)
+    monkeypatch.setattr("voful.experiments.store.parquet", full)
     with pytest.raises(OSError, match="No space left"):
         run_study(study("oful"), tmp_path, workers=2)
     monkeypatch.undo()

@@ -62,6 +62,19 @@ def test_results_are_in_the_order_of_the_study(tmp_path: Path) -> None:
     assert frame["covered"].null_count() == 12
 
 
+def test_widths_that_are_all_missing_are_numbers_all_the_same(tmp_path: Path) -> None:
+    declared = study(replicates=1)
+    store = Store(tmp_path)
+    with store.locked():
+        store.write_manifest(Manifest.of(declared))
+        missing: list[Any] = [None, None]
+        for run, widths in zip(declared.runs(), ([2.0, 1.0], missing), strict=True):
+            store.add(run, {**columns(run), "width": widths})
+    frame = voful.results(tmp_path)
+    assert frame["width"].dtype == pl.Float64
+    assert frame["width"].to_list() == [2.0, 1.0, None, None]
+
+
 def test_packing_changes_nothing_that_a_reader_sees(tmp_path: Path) -> None:
     store = filled(tmp_path, study())
     before, keys = voful.results(tmp_path), store.keys()
@@ -208,3 +221,13 @@ def test_columns_of_grids_of_all_kinds(tmp_path: Path) -> None:
         directory = tmp_path / str(values)
         filled(directory, declared)
         assert voful.results(directory)["problem_p"].to_list()[::2] == expected
+
+
+def test_what_a_power_cut_tore_is_played_again(tmp_path: Path) -> None:
+    store = filled(tmp_path, study())
+    torn, empty, *_ = sorted(store.runs.iterdir())
+    torn.write_bytes(torn.read_bytes()[:-9])
+    empty.write_bytes(b"")
+    with store.locked():
+        assert len(store.keys()) == 10
+    assert len(voful.results(tmp_path)) == 20

@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mdp_helpers import random_model, random_walk
+from mdp_helpers import random_model, random_walk, signed_model
 from voful import UCRLVTR, BetVTR, HFUCRLVTRPlus, PosteriorMixture, UCRLVTRPlus
 from voful.confidence.algebra import whitener_from
-from voful.confidence.mixture_ellipsoid import ends_at_sum_one
+from voful.confidence.mixture_ellipsoid import at_sum_one
+from voful.confidence.mixture_ends import MixtureEllipsoids, ends_of
 from voful.envs.mixture_families import mixture_family
 from voful.experiments.episodes import play_episodes
+from voful.mdp.planning import optimistic_plan
 from voful.mdp.posterior_mixture import hit_and_run
 
 
@@ -23,7 +25,18 @@ def test_the_cut_with_sum_one_is_exact() -> None:
     whitener = np.empty((4, 4))
     assert whitener_from(M, whitener)
     X = rng.standard_normal((6, 4))
-    lower, upper = ends_at_sum_one(X, c, whitener, beta)
+    q, shift, left_over = at_sum_one(c, whitener, beta)
+    cut = MixtureEllipsoids(
+        c[None],
+        whitener[None],
+        np.array([left_over]),
+        q[None],
+        np.array([shift]),
+        tangent=False,
+        cut=False,
+        simplex=True,
+    )
+    lower, upper = ends_of(cut, X)
     # the boundary of the cut, by coordinates in the plane
     plane = np.linalg.svd(np.ones((1, 4)))[2][1:].T
     G = plane.T @ M @ plane
@@ -51,6 +64,39 @@ def test_support_bounds_the_members(cls: Any) -> None:
         assert all((X @ theta <= upper + 1e-9).all() for theta in members)
         assert all((X @ theta >= lower - 1e-9).all() for theta in members)
         assert not Theta.contains([1.5, -0.25, -0.25])
+
+
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize("arguments", [{"cut": True}, {"cut": False}, {"width_scale": 0.3}])
+@pytest.mark.parametrize("cls", [UCRLVTR, UCRLVTRPlus, HFUCRLVTRPlus, BetVTR])
+def test_a_compiled_plan_has_the_bits_of_one_that_asks_the_set(
+    cls: Any, arguments: dict[str, Any], signed: bool
+) -> None:
+    model = signed_model(2) if signed else random_model(5, dim=4, horizon=300)
+    if cls is BetVTR:
+        arguments = {name: arguments[name] for name in arguments if name != "cut"}
+    agent = cls(model, n_episodes=12, **arguments)
+    rng = np.random.default_rng(4)
+    for _ in range(12):
+        agent.update(*random_walk(model, rng, stop=False))
+    plan = agent.plan()
+    asked = optimistic_plan(model, agent.confidence_set.support, within_simplex=False)
+    np.testing.assert_array_equal(plan.values, asked.values)
+    np.testing.assert_array_equal(plan.actions, asked.actions)
+    assert plan.value == asked.value
+
+
+def test_an_empty_ellipsoid_plans_with_its_centre() -> None:
+    model = random_model(5, horizon=8)
+    agent = UCRLVTR(model, n_episodes=1, width_scale=1e-9)
+    walk = random_walk(model, np.random.default_rng(0))
+    with pytest.warns(RuntimeWarning, match="empty"):
+        agent.update(*walk)
+    with pytest.warns(RuntimeWarning, match="empty"):
+        plan = agent.plan()
+    center = agent.confidence_set.center
+    asked = optimistic_plan(model, lambda X: X @ center, within_simplex=False)
+    np.testing.assert_allclose(plan.values, asked.values, atol=1e-14)
 
 
 def test_tight_radii_are_far_below_the_printed_ones() -> None:

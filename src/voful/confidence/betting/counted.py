@@ -14,8 +14,7 @@ import numpy as np
 
 from voful.compiled import kernel
 from voful.confidence.algebra import dot, whiten
-from voful.confidence.base import ParameterSet
-from voful.confidence.betting.extent import current_center, ends, holds
+from voful.confidence.betting.extent import current_center, ellipsoids, holds
 from voful.confidence.betting.minorant import bend, weigh
 from voful.confidence.betting.plugin import leader, learn
 from voful.confidence.betting.quadratic import (
@@ -49,6 +48,7 @@ from voful.confidence.betting.state import (
     open_state,
 )
 from voful.confidence.domain import Domain
+from voful.confidence.mixture_ends import EllipsoidalMixtureSet, MixtureEllipsoids
 from voful.confidence.observations import Observations
 from voful.typing import FloatArray, IntArray
 from voful.validation import choice
@@ -201,7 +201,7 @@ def take_counts(
             choose_lambda(rules, Theta, e, plays, scratch.u, scratch.v)
 
 
-class CountedBettingSet(ParameterSet):
+class CountedBettingSet(EllipsoidalMixtureSet):
     """Betting ellipsoids for the weights theta* of a mixture.
 
     Outcome b of law k has probability sum_i theta*_i p[k, b, i] and pays targets[k, b] in [0, 1]:
@@ -289,16 +289,18 @@ class CountedBettingSet(ParameterSet):
             holds(*self._everything(), self.width_scale, theta, 1e-9)
         )
 
-    def _interval(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        U, shifts = self._tangent(X)
-        lower, upper = ends(*self._everything(), self.width_scale, U)
-        return (
-            np.maximum(shifts + lower, -self.domain.support(-X)),
-            np.minimum(shifts + upper, self.domain.support(X)),
+    def _ellipsoids(self) -> MixtureEllipsoids:
+        centers, whiteners, radii = ellipsoids(*self._everything(), self.width_scale)
+        return MixtureEllipsoids(
+            centers,
+            whiteners,
+            radii,
+            np.zeros(centers.shape),
+            np.zeros(len(radii)),
+            tangent=self.domain.simplex,
+            cut=True,
+            simplex=self.domain.simplex,
         )
-
-    def _support(self, X: FloatArray) -> FloatArray:
-        return self._interval(X)[1]
 
     def _everything(self) -> tuple[int, FloatArray, FloatArray, IntArray, FloatArray]:
         return self._bets, self._constants, self.memory, self.count, self._history

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from voful.confidence.base import BaseConfidenceSet
+from voful.confidence.base import BallSet
 from voful.confidence.betting.extent import current_center, ends, holds
 from voful.confidence.betting.round import play_round
 from voful.confidence.betting.state import (
@@ -30,7 +30,7 @@ from voful.validation import TOLERANCE, ObservationSpace, boolean, choice, fail
 FIRST_CAPACITY = 64
 
 
-class BettingEllipsoid(BaseConfidenceSet):
+class BettingEllipsoid(BallSet):
     """Ellipsoids on which no bet against the truth would have won 1/failure_prob.
 
     Each round, before the reward, a bet is placed against every parameter: its wealth is a
@@ -131,7 +131,7 @@ class BettingEllipsoid(BaseConfidenceSet):
         return current_center(*self._everything())[1]
 
     def _contains(self, theta: FloatArray) -> bool:
-        if math.hypot(*(theta - self.theta_center)) > self.theta_norm * (1.0 + TOLERANCE):
+        if not self.in_ball(theta):
             return False
         return bool(holds(*self.compiled_arguments(), theta, TOLERANCE))
 

@@ -67,6 +67,20 @@ def ends(
 
 
 @kernel
+def ellipsoids(
+    bets: int,
+    constants: FloatArray,
+    memory: FloatArray,
+    count: IntArray,
+    history: FloatArray,
+    width_scale: float,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Views of the centers and whiteners, and the radii."""
+    state = open_state(bets, constants, memory, count, history)
+    return state.Theta.center, state.Theta.whitener, radii(state, width_scale)
+
+
+@kernel
 def holds(
     bets: int,
     constants: FloatArray,

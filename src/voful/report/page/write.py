@@ -1,0 +1,47 @@
+"""Data, style and scripts become one file."""
+
+from __future__ import annotations
+
+import html
+import json
+from importlib.resources import files
+from pathlib import Path
+
+from voful.persistence import atomic_file
+from voful.report.page.data import page_data
+
+SCRIPTS = ("base.js", "axes.js", "charts.js", "tables.js", "theatre.js", "page.js")
+
+
+def write_page(directory: str | Path) -> Path:
+    """Write DIR/report.html, the page of a results directory; returns its path.
+
+    The file holds its data, style and scripts, and asks the network for nothing.
+    """
+    path = Path(directory) / "report.html"
+    with atomic_file(path) as file:
+        file.write(page_of(directory).encode())
+    return path
+
+
+def page_of(directory: str | Path) -> str:
+    """The page of a results directory."""
+    data = page_data(directory)
+    parts = files("voful.report.page")
+    read = {
+        name: (parts / name).read_text(encoding="utf-8")
+        for name in ("template.html", "page.css", *SCRIPTS)
+    }
+    # "<" would let a study's text end the element that holds it.
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    filled = {
+        "title": html.escape(f"{data['name']} · voful report"),
+        "style": read["page.css"],
+        "data": text.replace("<", "\\u003c"),
+        "script": "\n".join(read[name] for name in SCRIPTS),
+    }
+    page = read["template.html"]
+    for name, content in filled.items():
+        before, after = page.split(f"{{{{{name}}}}}")
+        page = before + content + after
+    return page

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+from typing import Any
+
+from voful.experiments.run import Problem
+from voful.report.series import series_of
+
+
+def problem(name: str, **params: Any) -> dict[str, Any]:
+    return Problem(name, params, 100).definition()
+
+
+def test_a_series_differs_in_the_noise_only() -> None:
+    problems = [problem(f"d={d} σ={s}", dim=d, sigma=s) for d in (2, 5) for s in (0.1, 0.2)]
+    assert series_of(problems) == {
+        "d=2 σ=0.1": "d=2",
+        "d=2 σ=0.2": "d=2",
+        "d=5 σ=0.1": "d=5",
+        "d=5 σ=0.2": "d=5",
+    }
+    laws = [problem(f"{noise} noise", dim=2, noise=noise) for noise in ("gaussian", "two_point")]
+    assert set(series_of(laws).values()) == {"noise"}
+
+
+def test_series_with_the_same_words_are_numbered() -> None:
+    problems = [problem(f"{d}-{s}", dim=d, sigma=s) for d in (2, 5) for s in (0.1, 0.2)]
+    assert list(dict.fromkeys(series_of(problems).values())) == ["(1)", "(2)"]
+    assert series_of(problems[:2]) == {"2-0.1": "", "2-0.2": ""}
