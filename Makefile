@@ -28,6 +28,13 @@ bench bench-peers performance: export OPENBLAS_NUM_THREADS = 1
 bench: $(VENV)/.base $(VENV)/.kernels
 	$(BIN)/voful bench
 
+# Every number and table of docs/performance.md.
+performance: $(VENV)/.base $(PEERS)/.peers $(VENV)/.kernels
+	mkdir -p out
+	$(PEERS)/bin/python benchmarks/peers.py --json out/peers.json
+	$(BIN)/python benchmarks/performance.py take peers out/peers.json
+	$(BIN)/python benchmarks/performance.py measure
+
 # Other libraries, in an environment of their own.
 bench-peers: $(PEERS)/.peers $(VENV)/.kernels
 	$(PEERS)/bin/python benchmarks/peers.py

@@ -2,9 +2,9 @@
 
 python benchmarks/lofav.py [--round 4000] [--json FILE]
 
-Such a code keeps every inverse, estimate, weight and loss of every layer, adds one of each by making
-the arrays anew, and takes all sums over the whole history: its rounds get slower and slower. Here
-is the like of it, written from the definition; it plays the arms of `lofav-paper`.
+Such a code keeps every inverse, estimate, weight and loss of every layer, adds one of each by
+making the arrays anew, and takes all sums over the whole history: its rounds get slower and slower.
+Here is the like of it, written from the definition; it plays the arms of `lofav-paper`.
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ class WholeHistoryLOFAV:
         loss = 0.5 * (w * (y[-1] - x @ layer.estimates[-2])) ** 2
         layer.losses = np.concatenate([layer.losses, [loss]])
         predictions = np.einsum("ij,ij->i", X, layer.estimates[:-1])
-        Q_inverse = np.linalg.inv(layer.lam * eye + 2.0 * weighted @ X)
+        Q = layer.lam * eye + 2.0 * weighted @ X
+        Q_inverse = np.asarray(np.linalg.inv(Q), dtype=np.float64)
         theta_bar = Q_inverse @ weighted @ (y + predictions)
         gap = self.loss(layer, X, y, layer.estimates[-1]) - self.loss(layer, X, y, theta_bar)
         gap -= 0.5 * layer.weights**2 @ (X @ theta_bar - predictions) ** 2
@@ -120,24 +121,18 @@ def whole_history(data: Data, n_rounds: int, T: int) -> tuple[list[int], list[fl
     return played, seconds
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--round", type=int, default=4_000)
-    parser.add_argument("--dim", type=int, default=10)
-    parser.add_argument("--arms", type=int, default=20)
-    parser.add_argument("--json", type=Path, default=None)
-    args = parser.parse_args()
-    T = 20_000
-    data = make_data(args.dim, args.arms, T)
-    public_api(LOFAV(args.dim, n_rounds=64), data, 64)  # compiles
-    played, seconds = whole_history(data, args.round, T)
+def compare(*, dim: int, n_arms: int, at_round: int, T: int = 20_000) -> dict[str, float]:
+    """Rates of both at a round; ours is that of a run of T rounds."""
+    data = make_data(dim, n_arms, T)
+    public_api(LOFAV(dim, n_rounds=64), data, 64)  # compiles
+    played, seconds = whole_history(data, at_round, T)
     window = min(100, len(seconds))
     history = window / sum(seconds[-window:])
-    clock = public_api(LOFAV(args.dim, n_rounds=T), data, T).clock
+    clock = public_api(LOFAV(dim, n_rounds=T), data, T).clock
     ours = T / (clock[-1] - clock[0])
-    same = public_api(LOFAV(args.dim, n_rounds=T, constants="paper"), data, args.round).played
-    result = {
-        "round": args.round,
+    same = public_api(LOFAV(dim, n_rounds=T, constants="paper"), data, at_round).played
+    return {
+        "round": at_round,
         "whole_history_rounds_per_second": history,
         "whole_history_rounds_per_second_at_the_start": window / sum(seconds[:window]),
         "ours_rounds_per_second": ours,
@@ -145,6 +140,16 @@ def main() -> None:
         "times_faster": ours / history,
         "same_arms": float(np.mean(np.array(same) == np.array(played))),
     }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--round", type=int, default=4_000)
+    parser.add_argument("--dim", type=int, default=10)
+    parser.add_argument("--arms", type=int, default=20)
+    parser.add_argument("--json", type=Path, default=None)
+    args = parser.parse_args()
+    result = compare(dim=args.dim, n_arms=args.arms, at_round=args.round)
     for name, value in result.items():
         print(f"{name.replace('_', ' ')}: {value:,.4g}")
     if args.json is not None:

@@ -312,9 +312,15 @@ def bench(
 
 
 def _print_columns(columns: dict[str, list[str]]) -> None:
+    """On a terminal a table, else Markdown to paste."""
+    from voful.report.speed import markdown
+
+    if not sys.stdout.isatty():
+        print(markdown(columns), end="")
+        return
     table = Table()
     for place, heading in enumerate(columns):
-        table.add_column(heading, justify="right" if place else "left", no_wrap=not place)
+        table.add_column(heading, justify="right" if place else "left")
     for row in zip(*columns.values(), strict=True):
         table.add_row(*row)
     console.print(table)

@@ -9,6 +9,7 @@ For vectors, S = sum eta_i x_i, where x_i is known before the martingale differe
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -164,6 +165,7 @@ _GROWTHS = np.geomspace(0.02, 4.0, 128)  # s
 _EXPONENTS = np.geomspace(0.05, 12.0, 128)  # u
 
 
+@lru_cache  # a grid search, the same for all runs of a study
 def self_normalized_bernstein(
     *, variance: float, linear: float, square: float, log_det_bound: float, delta: float
 ) -> SelfNormalizedBernstein:
@@ -329,6 +331,7 @@ def variation_bernstein(
     return VariationBernstein(c, 0.5 * math.sqrt(ridge) * r, shrinkage - math.log(delta))
 
 
+@lru_cache
 def best_variation_bernstein(
     dim: int, *, ridge: float, b: float, delta: float, log_det_ratio: float
 ) -> VariationBernstein:

@@ -96,7 +96,7 @@ def _play(
     best = env.optimal_value
     measured = doubling(points)
     regret = value = plan_time = update_time = simulate_time = 0.0
-    episode = plans = 0
+    episode = plans = renewal = 0
     in_set = covered = _contains(agent, env)
     optimistic = True
     latest: Plan | None = None
@@ -106,11 +106,13 @@ def _play(
             plan = agent.plan()
             plan_time += process_time() - started
             if plan is not latest:
-                latest, plans = plan, plans + 1
+                latest, plans, renewal = plan, plans + 1, episode
                 value = env.policy_value(plan.actions)
                 optimistic = optimistic and plan.value >= best - OPTIMISM_SLACK
                 covered = covered and _contains(agent, env)
-            n = min(plan.episodes, stop - episode)
+            if episode == renewal:  # a recording point within a plan must not lengthen it
+                renewal += plan.episodes
+            n = min(renewal, stop) - episode
             started = process_time()
             for batch in env.rollouts(plan.actions, n):
                 simulated = process_time()

@@ -297,11 +297,15 @@ def _put(path: str, content: bytes) -> None:
     temporary = f"{path}.tmp"
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
     try:
-        while content:
-            content = content[os.write(handle, content) :]
-    finally:
-        os.close(handle)
-    os.rename(temporary, path)
+        try:
+            while content:
+                content = content[os.write(handle, content) :]
+        finally:
+            os.close(handle)
+        os.rename(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
 
 
 def _parquet(frame: pl.DataFrame) -> bytes:

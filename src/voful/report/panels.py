@@ -134,8 +134,7 @@ def label_ends(
     }
     for text in texts.values():  # room for the leaders
         text.set_text("   " + text.get_text())
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+    _fix_layout(figure)
     for panel, of_panel in ends.items():
         box = panel.get_window_extent()
         width, height = (72.0 * size / figure.dpi for size in (box.width, box.height))
@@ -201,9 +200,19 @@ def write(figure: Figure, stem: Path, formats: Sequence[str] = ("png", "svg")) -
     """Save a figure as `stem`.png and so on; returns the paths."""
     paths = [f"{os.fspath(stem)}.{suffix}" for suffix in formats]
     with settings(SCREEN):  # of files, the settings of all styles are the same
+        _fix_layout(figure)  # once, not for each file
         for path in paths:
             figure.savefig(path, dpi=160, metadata=_undated(path))
     return paths
+
+
+def _fix_layout(figure: Figure) -> None:
+    """Compute the layout, if it is not fixed yet."""
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    if isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
 
 
 def _undated(path: str) -> dict[str, str | None]:

@@ -19,7 +19,7 @@ def speed_table(speeds: Sequence[Speed]) -> Columns:
         "µs a round": [_short(speed.microseconds) for speed in speeds],
         "rounds/s": [f"{speed.rounds_per_second:,.0f}" for speed in speeds],
         "times lean NumPy": [f"{speed.ratio:.2f}" for speed in speeds],
-        "last over first quarter": [f"{speed.growth:.2f}" for speed in speeds],
+        "last/first quarter": [f"{speed.growth:.2f}" for speed in speeds],
         "kB": [
             "-" if speed.state_bytes is None else _short(1e-3 * speed.state_bytes)
             for speed in speeds
@@ -49,7 +49,7 @@ def episodic_table(agents: Sequence[AgentSpeed]) -> Columns:
         "episodes/s": [_short(row.episodes_per_second) for row in agents],
         "plans": [str(row.plans) for row in agents],
         "ms a plan": [_short(row.plan_milliseconds) for row in agents],
-        "µs of update an episode": [_short(row.update_microseconds) for row in agents],
+        "µs update an episode": [_short(row.update_microseconds) for row in agents],
         "time in plans": [f"{row.plan_share:.0%}" for row in agents],
     }
 

@@ -228,12 +228,12 @@ def test_a_full_disk_leaves_earlier_results_intact(
     before = voful.results(tmp_path)
     written = 0
 
-    def full(n_rows: int, columns: Any) -> bytes:
+    def full(n_rows: int, columns: Any, **options: Any) -> bytes:
         nonlocal written
         if stage == "first" or written == 1:
             raise OSError(28, "No space left on device")
         written += 1
-        return parquet(n_rows, columns)
+        return parquet(n_rows, columns, **options)
 
     monkeypatch.setattr("voful.experiments.store.parquet", full)
     with pytest.raises(OSError, match="No space left"):

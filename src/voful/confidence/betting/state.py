@@ -11,8 +11,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from voful.compiled import kernel, view
+from voful.compiled import kernel
 from voful.confidence.betting.product import CELLS_SHAPE
+from voful.confidence.betting.views import view
 from voful.typing import FloatArray, IntArray
 
 BETS: Final = ("product", "ratio", "mixed")

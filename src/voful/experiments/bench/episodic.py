@@ -17,9 +17,9 @@ CHANGES: tuple[Mapping[str, int], ...] = (
     {"horizon": 160},
     {"n_states": 40},
     {"dim": 6},
-    {"episodes": 5_000},
+    {"episodes": 2_000},
 )
-SECONDS = 4.0  # that an agent may take for one size; else it plays fewer episodes
+SECONDS = 0.3  # that an agent may take for one size; else it plays fewer episodes
 
 
 @dataclass(frozen=True)

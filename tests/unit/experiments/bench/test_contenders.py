@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -16,6 +18,7 @@ from voful.experiments.bench.contenders import (
     public_api,
     quarters,
     through_api,
+    through_loop,
 )
 from voful.experiments.bench.data import make_data
 from voful.experiments.loop import play
@@ -65,3 +68,12 @@ def test_a_run_tells_what_is_remembered(id: str) -> None:
 
 def test_quarters() -> None:
     assert list(quarters(10)) == [(0, 2), (2, 5), (5, 8), (8, 10)]
+
+
+def test_a_compiled_loop_is_timed_by_quarters() -> None:
+    """Any loop with the interface of `loop.play` will do; its records say how time is spread."""
+    run = through_loop(SimpleNamespace(play_compiled=play), "oful")(make_data(2, 3, 80), 80)
+    assert len(run.clock) == 5
+    assert run.clock == sorted(run.clock)
+    assert run.clock[-1] > 0.0
+    assert run.state_bytes is not None

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from voful.compiled import kernel, view
+from voful.compiled import kernel
+from voful.confidence.betting.views import view
 from voful.typing import FloatArray
 
 
