@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,6 +14,7 @@ import numpy as np
 from voful import registry
 from voful.compiled import kernel
 from voful.experiments.bench.data import Data
+from voful.experiments.compiled_loop import can_play, play_compiled
 from voful.typing import BanditPolicy, FloatArray, IntArray
 
 REFERENCE = "lean NumPy OFUL"
@@ -101,34 +100,30 @@ def through_api(id: str) -> Play:
 
 
 def compiled_contenders(data: Data, ids: list[str]) -> dict[str, Play]:
-    """Policies whose whole run is one compiled loop, where the library has such a loop.
+    """Policies whose whole run is one compiled loop.
 
     The loop generates the rewards itself and keeps the sums of a study: this is what a run of a
     study costs.
     """
-    if importlib.util.find_spec("voful.experiments.compiled_loop") is None:
-        return {}
-    loop = importlib.import_module("voful.experiments.compiled_loop")
     return {
-        f"{id}, whole run": through_loop(loop, id)
+        f"{id}, whole run": through_loop(id)
         for id in ids
-        if loop.can_play(registry.create(id, data.env.dim, n_rounds=8), data.env, 8)
+        if can_play(registry.create(id, data.env.dim, n_rounds=8), data.env, 8)
     }
 
 
-def through_loop(loop: Any, id: str) -> Play:
+def through_loop(id: str) -> Play:
     """A registered policy, played by the compiled loop of studies."""
 
     def play_all(data: Data, n_rounds: int) -> Timed:
         policy = registry.create(id, data.env.dim, n_rounds=n_rounds)
         marks = sorted({end for _, end in quarters(n_rounds) if end > 0})
         started = process_time()
-        records = list(
-            loop.play_compiled(policy, data.env, n_rounds, record_at=marks, check_every=n_rounds)
-        )
+        records = play_compiled(policy, data.env, n_rounds, record_at=marks, check_every=n_rounds)
         spent = process_time() - started
         # The loop's own clock says how the time is spread over the quarters.
-        shares = [record.select_time + record.update_time for record in records]
+        times = zip(records["select_time"], records["update_time"], strict=True)
+        shares = [select + update for select, update in times]
         clock = [0.0, *(spent * share / shares[-1] for share in shares)]
         return Timed(clock, [], state_bytes(policy))
 

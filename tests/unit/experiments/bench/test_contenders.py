@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
@@ -11,6 +9,7 @@ from voful.experiments.bench.contenders import (
     REFERENCE,
     WHOLE_LOOP,
     Play,
+    compiled_contenders,
     contenders,
     lean_numpy_oful,
     numba_oful_by_round,
@@ -70,10 +69,11 @@ def test_quarters() -> None:
     assert list(quarters(10)) == [(0, 2), (2, 5), (5, 8), (8, 10)]
 
 
-def test_a_compiled_loop_is_timed_by_quarters() -> None:
-    """Any loop with the interface of `loop.play` will do; its records say how time is spread."""
-    run = through_loop(SimpleNamespace(play_compiled=play), "oful")(make_data(2, 3, 80), 80)
+def test_whole_runs_are_timed_by_quarters() -> None:
+    data = make_data(2, 3, 80)
+    assert list(compiled_contenders(data, ["oful", "voful"])) == ["oful, whole run"]
+    run = through_loop("oful")(data, 80)
     assert len(run.clock) == 5
     assert run.clock == sorted(run.clock)
-    assert run.clock[-1] > 0.0
-    assert run.state_bytes is not None
+    assert run.clock[1] > 0.0
+    assert run.state_bytes == through_api("oful")(data, 80).state_bytes
