@@ -42,33 +42,27 @@ bench-peers: $(PEERS)/.peers $(VENV)/.kernels
 docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict
 
+STUDIES := appendix_b variance jun_kim bandit_family bandit_family_tuned horizon_free \
+  mixture_episodes mdp_family riverswim
+
 # Every figure of the docs, from scratch.
 figures: $(VENV)/.base $(VENV)/.kernels
 	$(BIN)/python docs/figures.py
 	$(BIN)/voful demo --out out/demo
-	$(BIN)/voful run studies/appendix_b.toml
-	$(BIN)/voful report out/appendix_b
-	$(BIN)/voful run studies/variance.toml
-	$(BIN)/voful report out/variance
-	$(BIN)/voful run studies/jun_kim.toml
-	$(BIN)/voful report out/jun_kim
-	$(BIN)/voful run studies/horizon_free.toml
-	$(BIN)/voful report out/horizon_free
-	$(BIN)/voful run studies/mixture_episodes.toml
-	$(BIN)/voful report out/mixture_episodes
-	$(BIN)/voful run studies/bandit_family.toml
-	$(BIN)/voful report out/bandit_family
-	$(BIN)/voful run studies/bandit_family_tuned.toml
-	$(BIN)/voful report out/bandit_family_tuned
-	cp out/bandit_family/grid.svg docs/figures/bandit_family.svg
-	cp out/bandit_family_tuned/grid.svg docs/figures/bandit_family_tuned.svg
-	cp out/jun_kim/regret.svg docs/figures/jun_kim.svg
+	set -e; for study in $(STUDIES); do \
+	  $(BIN)/voful run studies/$$study.toml; $(BIN)/voful report out/$$study; \
+	done
 	cp out/demo/regret.svg docs/figures/demo.svg
 	cp out/demo/theatre.svg docs/figures/theatre.svg
 	cp out/appendix_b/regret.svg docs/figures/appendix_b.svg
 	cp out/variance/variance.svg docs/figures/variance.svg
+	cp out/jun_kim/regret.svg docs/figures/jun_kim.svg
+	cp out/bandit_family/grid.svg docs/figures/bandit_family.svg
+	cp out/bandit_family_tuned/grid.svg docs/figures/bandit_family_tuned.svg
 	cp out/horizon_free/horizon.svg docs/figures/horizon.svg
 	cp out/mixture_episodes/regret.svg docs/figures/mixture_episodes.svg
+	cp out/mdp_family/horizon.svg docs/figures/mdp_family.svg
+	cp out/riverswim/final.svg docs/figures/riverswim.svg
 
 wheel: $(VENV)/.dev
 	rm -rf dist
