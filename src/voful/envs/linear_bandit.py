@@ -21,7 +21,7 @@ from voful.envs.noise import (
     reward_and_variance,
     variances,
 )
-from voful.envs.streams import BLOCK_ROUNDS, THETA, generator, uniforms
+from voful.envs.streams import BLOCK_ROUNDS, THETA, generator, in_words, uniforms
 from voful.typing import ConfidenceSet, FloatArray, Seed
 
 RANGE_SLACK = 1e-9  # what rounding may add to a mean; such means are clipped into the range
@@ -100,7 +100,7 @@ class LinearBandit:
         self._noise = noise
         self._kind = noise.kind
         self._lo, self._hi = lo, hi
-        self._seed = validation.seed(seed)
+        self._seed = in_words(validation.seed(seed))
         self._enter(self.block(0), 0)
 
     @property
@@ -138,6 +138,11 @@ class LinearBandit:
         """Arms of the current round, shape (n_arms, dim), the caller's own copy."""
         X: FloatArray = self._block.arms[self._row].copy()
         return X
+
+    @property
+    def arms_change(self) -> bool:
+        """Whether later rounds may have other arms."""
+        return self._source.changes
 
     @property
     def mean_rewards(self) -> FloatArray:

@@ -126,10 +126,11 @@ def reward(kind: int, mean: float, sigma: float, lo: float, hi: float, u: float)
 
 @kernel
 def reward_and_variance(
-    kind: int, mean: float, sigma: float, lo: float, hi: float, u: float
+    kind: int, mean: float, sigma: float, lo: float, hi: float, u: float, known: float = -1.0
 ) -> tuple[float, float]:
-    """`reward` and `variance` in one call."""
-    return reward(kind, mean, sigma, lo, hi, u), variance(kind, mean, sigma, lo, hi)
+    """`reward` and `variance` in one call; known >= 0: the variance, from an earlier one."""
+    y = reward(kind, mean, sigma, lo, hi, u)
+    return y, known if known >= 0.0 else variance(kind, mean, sigma, lo, hi)
 
 
 @kernel

@@ -6,6 +6,7 @@ the rounds before it were run, nor on the other streams.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -22,6 +23,30 @@ ARMS: Final = 0x656E7602
 NOISE: Final = 0x656E7603
 TRAJECTORIES: Final = 0x656E7604
 FAMILY: Final = 0x656E7605
+
+
+def in_words(seed: np.random.SeedSequence) -> np.random.SeedSequence:
+    """The same seed, with its entropy as the words that NumPy makes of it for each generator.
+
+    Of what a generator costs, a third is to make them.
+    """
+    entropy = seed.entropy
+    numbers = entropy if isinstance(entropy, Sequence) else (entropy,)
+    whole = [number for number in numbers if isinstance(number, int)]
+    if len(whole) < len(numbers):  # words already, or text
+        return seed
+    words = [word for number in whole for word in _words(number)]
+    return np.random.SeedSequence(
+        np.array(words, dtype=np.uint32), spawn_key=seed.spawn_key, pool_size=seed.pool_size
+    )
+
+
+def _words(number: int) -> list[int]:
+    """Base 2^32, lowest first; 0 is one word."""
+    words = [number & 0xFFFFFFFF]
+    while number := number >> 32:
+        words.append(number & 0xFFFFFFFF)
+    return words
 
 
 def generator(seed: np.random.SeedSequence, *address: int) -> np.random.Generator:

@@ -81,6 +81,7 @@ def play_block(
     state: Any,
     block: Block,
     best: FloatArray,
+    fixed_variances: FloatArray,
     kind: int,
     ends: tuple[float, float],
     clip: tuple[float, float],
@@ -102,6 +103,7 @@ def play_block(
     """Rounds first + 1 .. last of one block: how many points are recorded now, the last arm."""
     timespec = np.empty(2, dtype=np.int64)
     changes = block.arms.shape[0] > 1
+    fixed = fixed_variances.shape[0] > 0
     counted = now(timespec)
     i = 0
     for t in range(first, last):
@@ -119,6 +121,7 @@ def play_block(
             ends[0],
             ends[1],
             block.uniforms[t % BLOCK_ROUNDS],
+            fixed_variances[i] if fixed else -1.0,
         )
         observe(state, arms[i], min(max(y, clip[0]), clip[1]), variance)
         if timed:
@@ -200,6 +203,7 @@ def play_compiled(
     when = np.array(points, dtype=np.int64)
     clip = space.reward_limits
     measured = doubling(points)
+    fixed_variances = env.variances if not env.arms_change else np.empty(0)
     widths: list[float | None] = [None] * len(points)
     done = 0
     for first, last, block in _stretches(env, n_rounds, measured):
@@ -210,6 +214,7 @@ def play_compiled(
             policy._state(env.n_arms),
             block,
             block.means.max(axis=1),
+            fixed_variances,
             env.noise.kind,
             env.reward_range,
             clip,

@@ -1,9 +1,17 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from scipy.stats import chisquare
 
-from voful.envs.streams import TRAJECTORIES, episode_stream, stream_key, uniform_at
+from voful.envs.streams import (
+    TRAJECTORIES,
+    episode_stream,
+    generator,
+    in_words,
+    stream_key,
+    uniform_at,
+)
 
 KEY = stream_key(np.random.SeedSequence(1), TRAJECTORIES)
 
@@ -35,3 +43,13 @@ def test_keys_differ_by_seed_and_leave_the_seed_alone() -> None:
     assert stream_key(seed, TRAJECTORIES) == stream_key(seed, TRAJECTORIES)
     assert seed.n_children_spawned == 0
     assert stream_key(np.random.SeedSequence(8), TRAJECTORIES) != stream_key(seed, TRAJECTORIES)
+
+
+@pytest.mark.parametrize("entropy", [0, 7, 2**32, 2**100 + 5, [0, 3, 2**31], [0, 2**40, 0], None])
+def test_words_are_the_same_seed(entropy: int | list[int] | None) -> None:
+    seed = np.random.SeedSequence(entropy, spawn_key=(4,))
+    words = in_words(seed)
+    assert np.array_equal(words.generate_state(8), seed.generate_state(8))
+    one, two = (generator(s, 9, 11).integers(0, 1 << 52, size=4) for s in (seed, words))
+    assert np.array_equal(one, two)
+    assert in_words(words) is words
