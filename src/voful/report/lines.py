@@ -79,7 +79,7 @@ def regret_against_horizon(
     families = table["family"].unique(maintain_order=True).to_list()
     looks = looks_in(table)
     with settings(style):
-        figure, panels = panels_for(families, style)
+        figure, panels = panels_for(families, style, n_lines=table["policy"].n_unique())
         ends: Ends = {}
         for panel, family in zip(panels, families, strict=True):
             ends[panel] = []

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 GAP = 1.15  # between two labels, in sizes of the font
+MOST_NAMES = 10  # lines whose names a panel of the usual size has room for
 LEADER = 9.0  # points from the end of a line to its label
 
 
@@ -49,14 +50,17 @@ def arrangement(n: int, most: int) -> tuple[int, int]:
 
 
 def panels_for(
-    titles: Sequence[str], style: Style, scales: Sequence[str] | None = None
+    titles: Sequence[str], style: Style, scales: Sequence[str] | None = None, n_lines: int = 0
 ) -> tuple[Figure, list[Axes]]:
     """A figure with a panel for each title, row by row.
 
-    Panels with the same one of `scales` share their vertical axis; None: all do.
+    Panels with the same one of `scales` share their vertical axis; None: all do. More than
+    `MOST_NAMES` lines make panels as much larger as their names need room.
     """
     rows, columns = arrangement(len(titles), style.columns)
-    figure = new_figure(*style.size(rows, columns))
+    width, height = style.size(rows, columns)
+    more = max(1.0, n_lines / MOST_NAMES)
+    figure = new_figure(width * min(more, 1.5) if style.width is None else width, height * more)
     places = figure.subplots(rows, columns, squeeze=False)
     for unused in places.flat[len(titles) :]:
         unused.remove()
