@@ -10,7 +10,7 @@ import numpy as np
 from voful import validation
 from voful.bandits.base import EllipsoidPolicy
 from voful.bandits.optimism import most_optimistic_in_ellipsoid
-from voful.bandits.rounds import Kernels, Ridge, State, choose_in_ellipsoid, in_ellipsoid
+from voful.bandits.rounds import Kernels, Ridge, State, in_ellipsoid
 from voful.compiled import kernel
 from voful.confidence.ellipsoid import LOG_DET, RidgeEllipsoid, check_conditioning, ridge_update
 from voful.typing import BoolArray, FloatArray, Seed
@@ -79,16 +79,15 @@ class OfulState(NamedTuple):
 def oful_choose(state: OfulState, arms: FloatArray, mask: BoolArray) -> int:
     """`select`."""
     radius = current_radius(state.ridge[4], state.rule)
-    if state.det_growth == 0.0:
-        return choose_in_ellipsoid(state.ridge, radius, arms, mask)
-    log_det_ratio = state.ridge[4][LOG_DET] - state.rule.log_det_ridge
-    if log_det_ratio > state.chosen[0] + math.log1p(state.det_growth):
-        state.chosen_center[:] = state.ridge[3]
-        state.chosen_whitener[:] = state.ridge[1]
-        state.chosen[0], state.chosen[1] = log_det_ratio, radius
-    return most_optimistic_in_ellipsoid(
-        arms, mask, state.chosen_center, state.chosen_whitener, state.chosen[1]
-    )
+    center, whitener = state.ridge[3], state.ridge[1]
+    if state.det_growth > 0.0:
+        log_det_ratio = state.ridge[4][LOG_DET] - state.rule.log_det_ridge
+        if log_det_ratio > state.chosen[0] + math.log1p(state.det_growth):
+            state.chosen_center[:] = center
+            state.chosen_whitener[:] = whitener
+            state.chosen[0], state.chosen[1] = log_det_ratio, radius
+        center, whitener, radius = state.chosen_center, state.chosen_whitener, state.chosen[1]
+    return most_optimistic_in_ellipsoid(arms, mask, center, whitener, radius)
 
 
 @kernel
