@@ -17,7 +17,11 @@ _FORMULA = re.compile(
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Put the registry's tables where a page asks for them."""
-    tables = {"registry": registry_markdown, "bandits": bandit_table, "agents": agent_table}
+    tables = {
+        "registry": registry_markdown,
+        "registry: bandits": bandit_table,
+        "registry: agents": agent_table,
+    }
     for name, table in tables.items():
         if (place := f"<!-- {name} -->") in markdown:
             markdown = markdown.replace(place, table())

@@ -265,7 +265,10 @@ def list_algorithms(
         for row in rows:
             print("\t".join(row))
         return
-    table = Table("id", "kind", "paper", "regret, up to logs", "needs", "runs", "cost")
+    table = Table()
+    table.add_column("id", no_wrap=True)  # to be copied
+    for heading in ("kind", "paper", "regret, up to logs", "needs", "runs", "cost"):
+        table.add_column(heading, overflow="fold")
     for row in rows:
         table.add_row(*row)
     console.print(table)

@@ -92,7 +92,7 @@ def varlin2_iota(dim: int, horizon: int, n_episodes: int, delta: float) -> float
     inequality, for G slopes s = 0.7 2^(-j/2) and both signs at once and at all times,
     |S| <= b p min_s (c v s + 1/s), c = (e^0.7 - 1.7) / 0.49 < 0.642, off an event of probability
     2 G e^-p (`voful.concentration.lines_radius`). This is at most 4 sqrt(3/8 p V) + 3/2 b p: up to
-    v = 30 by s = 0.7, as 0.45 v + 1.43 <= 2.44 sqrt(v) + 1.5; above by the slope next to the best
+    v = 25 by s = 0.7, as 0.45 v + 1.43 <= 2.44 sqrt(v) + 1.5; above by the slope next to the best
     one, 1 / sqrt(c v), at most a factor 2^(1/4) away, which gives 1.63 sqrt(v). That there is one
     follows from V <= n b^2.
     For all mu: B_1(2) has a net of (1 + 4 n / b)^d points at L1 distance r = b / n. As |x_i| <= 1,

@@ -276,9 +276,10 @@ def optimistic_plan(
     support
         Takes the (S A, d) array of all x(s, a) of a backup, gives the (S A,) upper ends.
     within_simplex
-        Whether the oracle is that of sets within the simplex (or the least of several such): then
-        no backup enlarges a difference, and rows that are nearly equal may be one. Default:
-        whether the base models are stochastic. False for ellipsoids.
+        Whether the oracle is that of sets within the simplex (or an upper bound of it): then rows
+        beyond two that are nearly equal share the last one, and what the steps that remain could
+        add goes to the plan's value. Default: whether the base models are stochastic. False for
+        ellipsoids: every row is planned.
     """
     S, A, d = model.n_states, model.n_actions, model.dim
     x = np.empty((S, A, d))
