@@ -26,6 +26,7 @@ app = typer.Typer(
     help="Variance-aware linear bandits and linear mixture MDPs.",
 )
 console = Console()
+WIDE = 130  # columns of a terminal that has room for everything about an algorithm
 
 
 def _print_version(wanted: bool) -> None:
@@ -265,12 +266,13 @@ def list_algorithms(
         for row in rows:
             print("\t".join(row))
         return
+    headings = ("id", "kind", "paper", "regret, up to logs", "needs", "runs", "cost")
+    shown = (0, 2, 3) if console.width < WIDE else range(len(headings))
     table = Table()
-    table.add_column("id", no_wrap=True)  # to be copied
-    for heading in ("kind", "paper", "regret, up to logs", "needs", "runs", "cost"):
-        table.add_column(heading, overflow="fold")
+    for place in shown:
+        table.add_column(headings[place], no_wrap=place == 0)  # ids are to be copied
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(row[place] for place in shown))
     console.print(table)
 
 
