@@ -127,13 +127,14 @@ def _run(
         )
     if table and (summary.played or summary.stored):
         _print_results(out)
-    console.print(f"results: {out}", soft_wrap=True, highlight=False)
+    console.print(f"results: {out}", soft_wrap=True, highlight=False, markup=False)
     if summary.failed:
         console.print(
             f"{len(summary.failed)} runs failed twice: voful show {out}",
             style="red",
             soft_wrap=True,
             highlight=False,
+            markup=False,
         )
     return not summary.failed
 
@@ -154,7 +155,8 @@ def _clear_errors(out: Path | None = None) -> Iterator[None]:
 
 
 def _stop(message: str, code: int) -> NoReturn:
-    Console(stderr=True).print(message, style="red", soft_wrap=True, highlight=False)
+    console = Console(stderr=True, markup=False)
+    console.print(message, style="red", soft_wrap=True, highlight=False)
     raise typer.Exit(code)
 
 

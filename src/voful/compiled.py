@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, ParamSpec, TypeVar, cast
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, ParamSpec, TypeVar, cast
 
 import numba
 from numba.extending import register_jitable
@@ -31,7 +33,32 @@ def _compiled(function: Callable[P, R], inline: Literal["never", "always"]) -> C
         compiled = numba.njit(cache=True, error_model="numpy", inline=inline)(function)
     except RuntimeError:  # neither the package's folder nor a home can be written to
         compiled = numba.njit(error_model="numpy", inline=inline)(function)
+    _stamp(compiled)
     return cast(Callable[P, R], compiled)
+
+
+def _stamp(compiled: Any) -> None:
+    """Let the kernel's place on disk depend on every source.
+
+    Numba asks whether the kernel's own file has changed, not those of the kernels that it calls:
+    old code would run on.
+    """
+    file: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    if hasattr(file, "_source_stamp"):
+        file._source_stamp = (file._source_stamp, _sources())
+
+
+@cache
+def _sources() -> tuple[tuple[str, int, int], ...]:
+    """Name, time and size of every file with kernels, or with what they call."""
+    root = Path(__file__).parent
+    found = []
+    for path in sorted(root.rglob("*.py")):
+        place = path.relative_to(root).as_posix()
+        if not place.startswith(("report/", "checks/", "cli.py", "__main__.py")):
+            state = path.stat()
+            found.append((place, state.st_mtime_ns, state.st_size))
+    return tuple(found)
 
 
 def shared(function: Callable[P, R]) -> Callable[P, R]:

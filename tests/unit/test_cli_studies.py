@@ -133,3 +133,23 @@ def test_bad_options_of_run(tmp_path: Path) -> None:
         done = runner.invoke(app, command)
         assert done.exit_code == 2, done.output
         assert not (tmp_path / "out").exists()
+
+
+def test_names_are_no_markup(tmp_path: Path) -> None:
+    study = tmp_path / "odd.toml"
+    study.write_text("""
+name = "odd" # {{script}} and {{style}}
+rounds = 10
+replicates = 1
+policy = [{ id = "oful", name = "mine [/bold]" }]
+problem = [{ name = "a [sigma=0.1]", dim = 2 }]
+""")
+    out = tmp_path / "r[red]s"
+    played = runner.invoke(app, ["run", str(study), "--out", str(out), "--workers", "1"])
+    assert played.exit_code == 0, played.output
+    assert "a [sigma=0.1]" in played.output
+    assert "r[red]s" in played.output
+    reported = runner.invoke(app, ["report", str(out)])
+    assert reported.exit_code == 0, reported.output
+    assert "mine [/bold]" in reported.output
+    assert "{{script}}" in (out / "report.html").read_text()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import signal
 import socket
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from multiprocessing.connection import Connection, wait
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from voful import validation
 from voful.experiments import worker as host_process
@@ -24,19 +25,23 @@ from voful.experiments.threads import ONE_THREAD, is_single
 BackendName = Literal["processes", "ray"]
 BACKENDS: tuple[BackendName, ...] = ("processes", "ray")
 
+SMALL = 4096  # bytes of a run that any socket takes at once
 SHORT = 0.05  # seconds: a run so short that its worker gets the next one before it ends
 
 
 class Backend(Protocol):
     """Plays runs; the runner decides which, and what to do about failures."""
 
-    def launch(self) -> None:
-        """Start what takes time to start, before the caller starts threads."""
+    def launch(self, own_code: bool) -> None:
+        """Start what takes time to start, before the caller starts threads.
+
+        own_code: some runs are of the user's own code.
+        """
 
     def open(self, rehearsal: Sequence[Run]) -> list[str | None]:
         """Get ready; what is wrong with each run of the rehearsal, None if nothing."""
 
-    def has_room(self) -> bool:
+    def has_room(self, run: Run) -> bool:
         """Whether another run may be started now."""
 
     def start(self, run: Run) -> None:
@@ -80,31 +85,50 @@ class Processes:
 
     def __init__(self, workers: int | None = None) -> None:
         self._size = workers or os.cpu_count() or 1
-        self._hosts: list[Callable[[], object]] = []  # each waits for the end of one
+        self._hosts: list[Host] = []
         self._control: Connection | None = None
         self._given: dict[Connection, deque[Run]] = {}  # to each worker, oldest first
-        self._ahead = 1  # how many runs a worker may have
+        self._short: set[tuple[str, str]] = set()  # cells whose runs are sent one ahead
+        self._may_fork = False
+        self._rehearsing = False
 
-    def launch(self) -> None:
+    def launch(self, own_code: bool) -> None:
         """Start the host and its workers."""
+        # A copy would share the files and connections that the user's modules opened on import.
+        self._may_fork = not own_code
         self._launch(self._size)
 
     def open(self, rehearsal: Sequence[Run]) -> list[str | None]:
         """Let the host rehearse and fork the workers."""
         if self._control is None:
-            self.launch()
+            self.launch(own_code=True)
         return self._rehearse(rehearsal)
 
-    def has_room(self) -> bool:
-        """Whether a worker is idle, or will be so soon that its next run should be there."""
-        return min(map(len, self._given.values())) < self._ahead
+    def has_room(self, run: Run) -> bool:
+        """Whether a worker is idle, or will be so soon that this run should be there."""
+        return self._worker_for(run) is not None
 
     def start(self, run: Run) -> None:
-        """Give the run to the worker with the fewest."""
-        worker = min(self._given, key=lambda worker: len(self._given[worker]))
+        """Give the run to a worker."""
+        worker = self._worker_for(run) or next(iter(self._given))
         self._given[worker].append(run)
         with contextlib.suppress(OSError):  # dead: `next_finished` will find it closed
             worker.send_bytes(pickle.dumps(run))
+
+    def _worker_for(self, run: Run) -> Connection | None:
+        """An idle one; for a short run also one that plays a short run and has no other."""
+        for worker, runs in self._given.items():
+            if not runs:
+                return worker
+        if not self._is_short(run):
+            return None
+        for worker, runs in self._given.items():
+            if len(runs) == 1 and self._is_short(runs[0]):
+                return worker
+        return None
+
+    def _is_short(self, run: Run) -> bool:
+        return (run.problem.name, run.contender.name) in self._short
 
     def next_finished(self) -> tuple[Run, Outcome]:
         """Wait for a worker."""
@@ -123,7 +147,12 @@ class Processes:
             text = "The worker process died: killed, out of memory, or a crash in compiled code."
             return run, Outcome(None, text)
         if outcome.columns is not None:
-            self._ahead = 2 if outcome.loop_time < SHORT else 1
+            cell = run.problem.name, run.contender.name
+            # A run that fills a socket's buffer might wait there for a worker that waits for us.
+            if outcome.loop_time < SHORT and len(pickle.dumps(run)) < SMALL:
+                self._short.add(cell)
+            else:
+                self._short.discard(cell)
         return run, outcome
 
     def close(self) -> None:
@@ -134,15 +163,18 @@ class Processes:
         for worker in self._given:
             worker.close()
         self._given.clear()
-        for wait_for_host in self._hosts:
-            wait_for_host()
+        for host in self._hosts:
+            if self._rehearsing:  # it would compile to the end
+                host.terminate()
+            host.wait()
         self._hosts.clear()
 
     def _launch(self, n: int) -> None:
         """Start a host that will fork n more workers."""
         pairs = [socket.socketpair() for _ in range(n + 1)]
         theirs = [end.fileno() for _, end in pairs]
-        self._hosts.append(_forked_host(theirs) if is_single() else _new_host(theirs))
+        fork = self._may_fork and is_single()
+        self._hosts.append(_forked_host(theirs) if fork else _new_host(theirs))
         for _, end in pairs:
             end.close()
         self._control, *workers = (Connection(end.detach()) for end, _ in pairs)
@@ -153,29 +185,38 @@ class Processes:
         assert self._control is not None
         with self._control as control:
             self._control = None
+            self._rehearsing = True
             try:
                 control.send(list(rehearsal))
                 mistakes: list[str | None] = control.recv()
                 control.send(None)
+                self._rehearsing = False
             except (EOFError, OSError):
                 raise RuntimeError(
                     f"worker processes do not start: {sys.executable} exited with "
-                    f"{self._hosts.pop()()}"
+                    f"{self._hosts.pop().wait()}"
                 ) from None
         return mistakes
 
 
-def _new_host(sockets: list[int]) -> Callable[[], object]:
-    """A new interpreter; returns how to wait for its end."""
+class Host(NamedTuple):
+    """A process that forks workers: how to wait for its end (and status), and how to end it."""
+
+    wait: Callable[[], int]
+    terminate: Callable[[], None]
+
+
+def _new_host(sockets: list[int]) -> Host:
+    """A new interpreter."""
     command = [sys.executable, "-P", "-m", "voful.experiments.worker", *map(str, sockets)]
     path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
     environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": path}
     host = subprocess.Popen(command, pass_fds=sockets, env=environment, stdin=subprocess.DEVNULL)
-    return host.wait
+    return Host(host.wait, host.terminate)
 
 
-def _forked_host(sockets: list[int]) -> Callable[[], object]:
-    """A copy of this process, which has imported everything; returns how to wait for its end."""
+def _forked_host(sockets: list[int]) -> Host:
+    """A copy of this process, which has imported everything."""
     for stream in filter(None, (sys.stdout, sys.stderr)):
         stream.flush()  # else the copy might print it again
     pid = os.fork()
@@ -188,7 +229,19 @@ def _forked_host(sockets: list[int]) -> Callable[[], object]:
             traceback.print_exc()
         finally:
             os._exit(1)
-    return partial(os.waitpid, pid, 0)
+    return Host(partial(_status, pid), partial(_terminate, pid))
+
+
+def _status(pid: int) -> int:
+    try:
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    except ChildProcessError:  # whoever started us lets the system forget ended processes
+        return 0
+
+
+def _terminate(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGTERM)
 
 
 # --- Ray --------------------------------------------------------------------------------------
@@ -210,7 +263,7 @@ class RayCluster:
         self._busy: dict[Any, Run] = {}
         self._ours = False
 
-    def launch(self) -> None:
+    def launch(self, own_code: bool) -> None:
         """Nothing: Ray has threads of its own."""
 
     def open(self, rehearsal: Sequence[Run]) -> list[str | None]:
@@ -225,7 +278,7 @@ class RayCluster:
         mistakes: list[str | None] = ray.get(ray.remote(num_cpus=1)(rehearse).remote(rehearsal))
         return mistakes
 
-    def has_room(self) -> bool:
+    def has_room(self, run: Run) -> bool:
         """Two runs a core, so that none waits for the driver."""
         cores = int(self._ray.cluster_resources().get("CPU", 1))
         return len(self._busy) < (self._workers or 2 * cores)

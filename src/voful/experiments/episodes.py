@@ -143,7 +143,7 @@ def _play(
 
 def _contains(agent: EpisodicAgent, env: LinearMixtureMDP) -> bool | None:
     Theta = agent.confidence_set
-    return None if Theta is None else Theta.contains(env.theta_star)
+    return None if Theta is None else bool(Theta.contains(env.theta_star))
 
 
 def _width(agent: EpisodicAgent) -> float | None:

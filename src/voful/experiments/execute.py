@@ -146,7 +146,7 @@ def prepare_bandit(run: Run, *, first_only: bool = False) -> Ready:
         env,
         n_rounds,
         record_at=record_at,
-        pass_variance=bool(getattr(cls, "needs_variance", False)),
+        pass_variance=bool(getattr(policy, "needs_variance", False)),
         check_every=CHECK_EVERY,
         watcher=album,
     )

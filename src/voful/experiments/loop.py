@@ -161,7 +161,7 @@ def _play(
         sum_variance += feedback.variance
         recording = round in points
         if policy.confidence_set is not None and (recording or round % check_every == 0):
-            in_set = policy.confidence_set.contains(theta_star)
+            in_set = bool(policy.confidence_set.contains(theta_star))
             covered = bool(covered and in_set)
         if recording:
             width = width_of(policy, arms, choice) if round in measured else None

@@ -134,7 +134,7 @@ def run_study(
             observer.started(pending, stored)
             return Summary(stored, 0, (), foreign, 0.0)
         try:
-            players.launch()
+            players.launch(any(run.problem.code or run.contender.code for run in pending))
             observer.started(pending, stored)
             played, failed, loop_time = _play(pending, store, players, observer)
         finally:
@@ -165,12 +165,12 @@ def _play(
     _check_rehearsal(pending, players)
     observer.ready()
     while waiting or under_way:
-        while waiting and players.has_room():
+        while waiting and players.has_room(waiting[0]):
             players.start(waiting.popleft())
             under_way += 1
         run, outcome = players.next_finished()
         under_way -= 1
-        if waiting and players.has_room():  # before the disk: nobody waits for it
+        if waiting and players.has_room(waiting[0]):  # before the disk: nobody waits for it
             players.start(waiting.popleft())
             under_way += 1
         if outcome.columns is not None:

@@ -304,7 +304,8 @@ def _put(path: str, content: bytes) -> None:
             os.close(handle)
         os.rename(temporary, path)
     except BaseException:
-        os.unlink(temporary)
+        with contextlib.suppress(FileNotFoundError):  # stopped just after it was renamed
+            os.unlink(temporary)
         raise
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 from rich.box import SIMPLE_HEAD
+from rich.markup import escape
 from rich.table import Table
 
 from voful.report.bootstrap import LEVEL
@@ -24,8 +25,8 @@ def headline(final: pl.DataFrame, step: str) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     for row in final.iter_rows(named=True):
         table.add_row(
-            row["problem"],
-            row["policy"],
+            escape(row["problem"]),
+            escape(row["policy"]),
             str(row["runs"]),
             _with_interval(row["regret"], row["regret_low"], row["regret_high"]),
             _coverage(row),
@@ -49,7 +50,11 @@ def exponents(growth: pl.DataFrame) -> Table | None:
     words = {"K": "K", "variance": "sum of variances", "horizon": "horizon H"}
     for row in rows.iter_rows(named=True):
         table.add_row(
-            words[row["with"]], row["group"], row["policy"], str(row["points"]), _exponent(row)
+            words[row["with"]],
+            escape(row["group"]),
+            escape(row["policy"]),
+            str(row["points"]),
+            _exponent(row),
         )
     return table
 

@@ -177,7 +177,10 @@ class LiveProgress:
             if standing.runs:
                 mean = standing.total / standing.runs
                 table.add_row(
-                    name, f"{standing.runs} runs", f"regret {mean:.1f}", f"best {standing.best:.1f}"
+                    Text(name),
+                    f"{standing.runs} runs",
+                    f"regret {mean:.1f}",
+                    f"best {standing.best:.1f}",
                 )
         return Group(bar, Text(self.tally.line()), table)
 

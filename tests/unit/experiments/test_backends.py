@@ -4,13 +4,16 @@ import os
 import subprocess
 import sys
 import threading
+from collections import deque
+from multiprocessing import Pipe
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import voful
-from voful.experiments.run import Contender, Problem
+from voful.experiments.backends import Processes
+from voful.experiments.run import Contender, Problem, Run
 from voful.experiments.runner import run_study
 from voful.experiments.study import Study
 from voful.experiments.threads import ONE_THREAD, is_single
@@ -22,10 +25,10 @@ from voful.experiments.runner import run_study
 from voful.experiments.study import parse_study
 
 def refuse(sockets):
-    raise AssertionError("a new interpreter")
+    raise AssertionError(sys.argv[3])
 
-if sys.platform == "linux":  # elsewhere it is right
-    backends._new_host = refuse
+if sys.platform == "linux":  # elsewhere there is nothing to choose
+    setattr(backends, sys.argv[3], refuse)
 summary = run_study(parse_study(sys.argv[1]), sys.argv[2], workers=2)
 assert "polars" not in sys.modules, "its threads would forbid a fork"
 print(summary.played, *summary.failed)
@@ -57,9 +60,11 @@ class Dies(OFUL):
 """
 
 
-def forked(text: str, out: Path) -> subprocess.CompletedProcess[str]:
+def forked(
+    text: str, out: Path, refused: str = "_new_host", before: str = ""
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", FORK, text, str(out)],
+        [sys.executable, "-c", before + FORK, text, str(out), refused],
         env=os.environ | ONE_THREAD,
         capture_output=True,
         text=True,
@@ -80,8 +85,53 @@ def test_a_forked_host_plays_the_same(tmp_path: Path) -> None:
 
 def test_a_death_costs_one_run_although_others_wait_behind_it(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(DIES)
-    done = forked(STUDY.format(id=f"{tmp_path}/own.py:Dies"), tmp_path / "out")
+    text = STUDY.format(id=f"{tmp_path}/own.py:Dies")
+    done = forked(text, tmp_path / "out", refused="_forked_host")
     assert done.stdout == "19 a/Dies/7\n", done.stderr
+
+
+def test_code_of_the_users_own_keeps_its_open_files(tmp_path: Path) -> None:
+    (tmp_path / "numbers.txt").write_text("1\n" * 1000)
+    opens = f"""
+from voful import OFUL
+FILE = open("{tmp_path}/numbers.txt")
+
+class Reads(OFUL):
+    def update(self, x, reward, *, variance=None):
+        FILE.seek(0)
+        assert FILE.readline() == "1\\n"
+        super().update(x, reward)
+"""
+    (tmp_path / "own.py").write_text(opens)
+    text = STUDY.format(id=f"{tmp_path}/own.py:Reads")
+    done = forked(text, tmp_path / "out", refused="_forked_host")
+    assert done.stdout == "20\n", done.stderr
+
+
+def test_a_host_that_the_system_forgets(tmp_path: Path) -> None:
+    ignore = "import signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+    done = forked(STUDY.format(id="oful"), tmp_path / "out", before=ignore)
+    assert done.stdout == "20\n", done.stderr
+
+
+def test_only_short_runs_are_sent_ahead() -> None:
+    short, long = (
+        Run(Problem("a", {"dim": 2}, 9), Contender(name, "oful"), 0, 0) for name in ("s", "l")
+    )
+    players = Processes(2)
+    ours, theirs = Pipe()
+    players._given = {ours: deque()}
+    players._short = {("a", "s")}
+    assert players.has_room(long)
+    players._given[ours].append(long)
+    assert not players.has_room(short)
+    players._given[ours][0] = short
+    assert players.has_room(short)
+    assert not players.has_room(long)
+    players._given[ours].append(short)
+    assert not players.has_room(short)
+    ours.close()
+    theirs.close()
 
 
 def test_threads_forbid_a_fork(monkeypatch: pytest.MonkeyPatch) -> None:

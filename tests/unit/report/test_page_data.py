@@ -253,6 +253,19 @@ def test_many_points_are_thinned_and_the_last_one_stays(tmp_path: Path) -> None:
     assert max(np.diff(chosen)) <= 2
 
 
+def test_every_width_is_on_the_page(tmp_path: Path) -> None:
+    study = Study(
+        "many",
+        (Problem("p", {"dim": 2}, 1000),),
+        (Contender("oful", "oful"),),
+        replicates=1,
+        record_at=tuple(range(1, 1001)),
+    )
+    run_study(study, tmp_path, workers=1)
+    results = voful.results(tmp_path).filter(pl.col("width").is_not_null())
+    assert page_data(tmp_path)["widths"]["steps"] == [results["round"].to_list()]
+
+
 def test_numbers_are_short() -> None:
     assert short(1 / 3) == 0.33333
     assert short(123456.7) == 123460

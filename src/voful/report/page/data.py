@@ -228,7 +228,7 @@ def _widths(results: pl.DataFrame, places: Places) -> Data:
     if not has_widths(results):
         return {"steps": [], "cells": []}
     grids: dict[tuple[int, ...], int] = {}
-    cells = width_curves(_thinned(results)).partition_by(
+    cells = width_curves(_thinned(results.filter(pl.col("width").is_not_null()))).partition_by(
         "problem", "policy", as_dict=True, maintain_order=True
     )
     found = [

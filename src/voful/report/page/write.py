@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from importlib.resources import files
 from pathlib import Path
 
@@ -20,7 +21,7 @@ def write_page(directory: str | Path) -> Path:
     """
     path = Path(directory) / "report.html"
     with atomic_file(path) as file:
-        file.write(page_of(directory).encode())
+        file.write(page_of(directory).encode("utf-8", "replace"))
     return path
 
 
@@ -40,8 +41,4 @@ def page_of(directory: str | Path) -> str:
         "data": text.replace("<", "\\u003c"),
         "script": "\n".join(read[name] for name in SCRIPTS),
     }
-    page = read["template.html"]
-    for name, content in filled.items():
-        before, after = page.split(f"{{{{{name}}}}}")
-        page = before + content + after
-    return page
+    return re.sub(r"\{\{(\w+)\}\}", lambda place: filled[place[1]], read["template.html"])
