@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar, cast
 
 import numba
@@ -49,16 +50,18 @@ def _stamp(compiled: Any) -> None:
 
 
 @cache
-def _sources() -> tuple[tuple[str, int, int], ...]:
-    """Name, time and size of every file with kernels, or with what they call."""
-    root = Path(__file__).parent
+def _sources() -> str:
+    """A digest of name, time and size of every file with kernels, or with what they call."""
+    root = os.path.dirname(__file__)
     found = []
-    for path in sorted(root.rglob("*.py")):
-        place = path.relative_to(root).as_posix()
-        if not place.startswith(("report/", "checks/", "cli.py", "__main__.py")):
-            state = path.stat()
-            found.append((place, state.st_mtime_ns, state.st_size))
-    return tuple(found)
+    for folder, inner, names in os.walk(root):
+        inner[:] = [name for name in inner if name not in ("__pycache__", "report", "checks")]
+        for name in names:
+            if name.endswith(".py") and name not in ("cli.py", "__main__.py"):
+                path = os.path.join(folder, name)
+                state = os.stat(path)
+                found.append((os.path.relpath(path, root), state.st_mtime_ns, state.st_size))
+    return hashlib.sha256(repr(sorted(found)).encode()).hexdigest()[:16]
 
 
 def shared(function: Callable[P, R]) -> Callable[P, R]:
