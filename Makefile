@@ -3,17 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PEERS := .venv-peers
-KERNELS := $(shell find src/voful -name '*.py')
 
 .PHONY: demo test test-full lint bench bench-peers performance docs figures wheel clean
 
-demo: $(VENV)/.base $(VENV)/.kernels
+demo: $(VENV)/.base
 	$(BIN)/voful demo --out out/demo
 
-test: lint $(VENV)/.dev $(VENV)/.kernels
+test: lint $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-test-full: lint $(VENV)/.dev $(VENV)/.kernels
+test-full: lint $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal --full
 
 lint: $(VENV)/.dev
@@ -25,18 +24,18 @@ lint: $(VENV)/.dev
 # CPU time counts every thread of a matrix product.
 bench bench-peers performance: export OPENBLAS_NUM_THREADS = 1
 
-bench: $(VENV)/.base $(VENV)/.kernels
+bench: $(VENV)/.base
 	$(BIN)/voful bench
 
 # Every number and table of docs/performance.md.
-performance: $(VENV)/.base $(PEERS)/.peers $(VENV)/.kernels
+performance: $(VENV)/.base $(PEERS)/.peers
 	mkdir -p out
 	$(PEERS)/bin/python benchmarks/peers.py --json out/peers.json
 	$(BIN)/python benchmarks/performance.py take peers out/peers.json
 	$(BIN)/python benchmarks/performance.py measure
 
 # Other libraries, in an environment of their own.
-bench-peers: $(PEERS)/.peers $(VENV)/.kernels
+bench-peers: $(PEERS)/.peers
 	$(PEERS)/bin/python benchmarks/peers.py
 
 docs: $(VENV)/.docs
@@ -46,7 +45,7 @@ STUDIES := appendix_b variance jun_kim bandit_family bandit_family_tuned horizon
   mixture_episodes mdp_family riverswim
 
 # Every figure of the docs, from scratch.
-figures: $(VENV)/.base $(VENV)/.kernels
+figures: $(VENV)/.base
 	$(BIN)/python docs/figures.py
 	$(BIN)/voful demo --out out/demo
 	set -e; for study in $(STUDIES); do \
@@ -88,10 +87,4 @@ $(PEERS)/.peers: pyproject.toml benchmarks/peers-requirements.txt
 
 $(VENV)/.docs: $(VENV)/.base
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
-	touch $@
-
-# Numba's cache of a kernel is keyed on the kernel's own file, not on the files of the kernels
-# that it calls: throw the cache away whenever any source changed.
-$(VENV)/.kernels: $(KERNELS) $(VENV)/.base
-	find src -name '*.nb[ic]' -delete
 	touch $@
