@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voful.experiments.manifest import Manifest
-from voful.experiments.store import Store
 from voful.persistence import atomic_file
 from voful.report import figures, summaries
-from voful.report.differences import paired_differences
-from voful.report.groups import described, has_widths, of_long_series, reference_of
-from voful.report.growth import growth_exponents
+from voful.report.groups import has_widths, of_long_series
 from voful.report.missing import missing
 from voful.report.page import write_page
+from voful.report.played import Played
 from voful.report.style import Style, styles
 from voful.report.theatre import theatre_strip
 
@@ -92,21 +90,15 @@ def write_report(directory: str | Path, style: str = "screen") -> Report:
         If no run is stored.
     """
     sizes = styles(style)
-    directory = Path(directory)
-    store = Store(directory)
-    manifest = store.manifest()
-    results = store.frame()
-    if results.is_empty():
-        raise ValueError(f"{directory}: got no results; expected a study that was played")
-    results = described(results, manifest)
-    reference = reference_of(results["policy"].unique().sort().cast(pl.String).to_list())
+    played = Played(directory)
+    directory, manifest, results = played.directory, played.manifest, played.results
     frames = {
-        "final": summaries.final_table(results),
-        "growth": growth_exponents(results),
-        "differences": paired_differences(results, reference),
+        "final": played.final,
+        "growth": played.growth,
+        "differences": played.differences,
     }
     paths = [_write_csv(frames[name], directory / f"{name}.csv") for name in frames]
-    for drawing in _drawings(results, manifest, reference):
+    for drawing in _drawings(results, manifest, played.reference):
         if drawing.stem not in frames:
             numbers = drawing.numbers(drawing.results)
             paths.append(_write_csv(numbers, directory / f"{drawing.stem}.csv"))
@@ -115,16 +107,15 @@ def write_report(directory: str | Path, style: str = "screen") -> Report:
             if _fits(figure, drawing, size):
                 stem = directory / f"{drawing.stem}{size.name}"
                 paths += map(Path, figures.write(figure, stem, size.formats))
-    snapshots = store.snapshots()
-    if not snapshots.is_empty():
-        paths += map(Path, figures.write(theatre_strip(snapshots), directory / "theatre"))
+    if not played.snapshots.is_empty():
+        paths += map(Path, figures.write(theatre_strip(played.snapshots), directory / "theatre"))
     return Report(
         name=manifest.name,
         results=results,
-        missing=missing(results, manifest, store.failures()),
-        reference=reference,
+        missing=missing(results, manifest, played.store.failures()),
+        reference=played.reference,
         paths=tuple(paths),
-        page=write_page(directory),
+        page=write_page(played),
         **frames,
     )
 

@@ -10,17 +10,14 @@ import polars as pl
 
 from voful import registry
 from voful.experiments.manifest import Cell
-from voful.experiments.store import Store
 from voful.report.cells import last_rows
-from voful.report.differences import paired_differences
 from voful.report.figures import style_of
-from voful.report.groups import described, has_widths, of_long_series, reference_of
-from voful.report.growth import growth_exponents
+from voful.report.groups import has_widths, of_long_series
 from voful.report.page.numbers import short, shorts
 from voful.report.page.stage import stage
 from voful.report.page.story import how_to_repeat, what_is_missing
+from voful.report.played import Played
 from voful.report.summaries import (
-    final_table,
     regret_by_horizon,
     regret_by_variance,
     regret_curves,
@@ -61,23 +58,18 @@ Data = dict[str, Any]
 Places = dict[str, dict[str, int]]
 
 
-def page_data(directory: str | Path) -> Data:
+def page_data(study: str | Path | Played) -> Data:
     """Everything that the page of a results directory shows.
 
     Problems and policies are named by their places; numbers have five significant digits.
     """
-    store = Store(directory)
-    manifest, results = store.manifest(), store.frame()
-    if results.is_empty():
-        raise ValueError(f"{directory}: got no results; expected a study that was played")
-    results = described(results, manifest)
+    played = study if isinstance(study, Played) else Played(study)
+    manifest, results, growth = played.manifest, played.results, played.growth
     places = {
         "problem": {cell["name"]: place for place, cell in enumerate(manifest.problems)},
         "policy": {cell["name"]: place for place, cell in enumerate(manifest.policies)},
     }
-    with_results = results["policy"].unique().sort().cast(pl.String).to_list()
-    reference = reference_of(with_results)
-    ratios, growth = relative_regret(results, reference), growth_exponents(results)
+    ratios = relative_regret(results, played.reference)
     return {
         "format": FORMAT,
         "name": manifest.name,
@@ -85,15 +77,15 @@ def page_data(directory: str | Path) -> Data:
         "problems": [_problem(cell) for cell in manifest.problems],
         "policies": [_policy(cell) for cell in manifest.policies],
         "replicates": len({replicate for _, _, replicate in manifest.runs.values()}),
-        "reference": places["policy"][reference],
-        "table": _headline(results, reference, ratios, growth, places),
+        "reference": places["policy"][played.reference],
+        "table": _headline(played, ratios, places),
         "typical": _typical(ratios, places),
         "curves": _curves(results, places),
         "widths": _widths(results, places),
         "variance": _by_variance(results, growth, places),
         "horizon": _by_horizon(results, growth, places),
-        "theatre": stage(store.snapshots(), places),
-        "missing": what_is_missing(store, manifest, results, places),
+        "theatre": stage(played.snapshots, places),
+        "missing": what_is_missing(played.store, manifest, results, places),
         "repeat": how_to_repeat(manifest),
     }
 
@@ -140,24 +132,18 @@ def _promise(cell: Cell) -> float | None:
 # --- numbers ----------------------------------------------------------------------------------
 
 
-def _headline(
-    results: pl.DataFrame,
-    reference: str,
-    ratios: pl.DataFrame,
-    growth: pl.DataFrame,
-    places: Places,
-) -> Data:
+def _headline(played: Played, ratios: pl.DataFrame, places: Places) -> Data:
     """A row per problem and policy; ratio and difference are to the reference there."""
-    cell = ["problem", "policy"]
+    cell, results = ["problem", "policy"], played.results
     regret = pl.col("regret")
     ends = last_rows(results).group_by(cell).agg(least=regret.min(), most=regret.max())
-    with_rounds = growth.filter(pl.col("with") == "K").select(
+    with_rounds = played.growth.filter(pl.col("with") == "K").select(
         pl.col("group").cast(results.schema["problem"]).alias("problem"),
         pl.col("policy").cast(results.schema["policy"]),
         pl.col("^exponent.*$"),
     )
-    table = final_table(results)
-    for more in (ratios.drop("regret"), ends, paired_differences(results, reference), with_rounds):
+    table = played.final
+    for more in (ratios.drop("regret"), ends, played.differences, with_rounds):
         table = table.join(more, on=cell, how="left", maintain_order="left")
     return {name: _places(table[name], places[name]) for name in cell} | {
         name: shorts(table[name]) for name in NUMBERS

@@ -10,24 +10,26 @@ from pathlib import Path
 
 from voful.persistence import atomic_file
 from voful.report.page.data import page_data
+from voful.report.played import Played
 
 SCRIPTS = ("base.js", "axes.js", "charts.js", "tables.js", "theatre.js", "page.js")
 
 
-def write_page(directory: str | Path) -> Path:
+def write_page(study: str | Path | Played) -> Path:
     """Write DIR/report.html, the page of a results directory; returns its path.
 
     The file holds its data, style and scripts, and asks the network for nothing.
     """
-    path = Path(directory) / "report.html"
+    played = study if isinstance(study, Played) else Played(study)
+    path = played.directory / "report.html"
     with atomic_file(path) as file:
-        file.write(page_of(directory).encode("utf-8", "replace"))
+        file.write(page_of(played).encode("utf-8", "replace"))
     return path
 
 
-def page_of(directory: str | Path) -> str:
-    """The page of a results directory."""
-    data = page_data(directory)
+def page_of(played: Played) -> str:
+    """The page of a study."""
+    data = page_data(played)
     parts = files("voful.report.page")
     read = {
         name: (parts / name).read_text(encoding="utf-8")
