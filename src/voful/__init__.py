@@ -1,7 +1,9 @@
 """voful: variance-aware linear bandits and reinforcement learning in linear mixture MDPs."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from voful import bandits, mdp
+from voful.on_demand import on_demand
 
 if TYPE_CHECKING:
     from voful import checks, confidence, envs
@@ -75,19 +77,17 @@ __all__ = [
     "results",
 ]
 
-_PACKAGES = ("bandits", "checks", "confidence", "envs", "experiments", "mdp", "registry")
-
 if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any:
-        """Names on demand (PEP 562): importing the package alone loads neither NumPy nor Numba."""
-        if name in _PACKAGES:
-            return import_module(f"voful.{name}")
-        if name not in __all__:
-            raise AttributeError(f"module 'voful' has no attribute {name!r}")
-        home = "experiments.store" if name == "results" else "registry"  # which knows every class
-        value = globals()[name] = getattr(import_module(f"voful.{home}"), name)
-        return value
-
-    def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__, *_PACKAGES})
+    # Importing the package alone loads neither NumPy nor Numba.
+    __getattr__, __dir__ = on_demand(
+        __name__,
+        {
+            **dict.fromkeys(bandits.__all__, "bandits"),
+            **dict.fromkeys(mdp.__all__, "mdp"),
+            "FileFormatError": "persistence",
+            "create": "registry",
+            "load": "registry",
+            "results": "experiments.store",
+            **{name: name for name in ("checks", "confidence", "envs", "experiments", "registry")},
+        },
+    )

@@ -2,15 +2,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 
 import voful
-
-
-def test_public_names_exist() -> None:
-    for name in voful.__all__:
-        assert getattr(voful, name) is not None
 
 
 def loaded(code: str, modules: tuple[str, ...]) -> list[str]:
@@ -31,6 +27,7 @@ HEAVY = (
     "pydantic",
     "ray",
     "rich",
+    "scipy.linalg",
     "scipy.optimize",
     "scipy.spatial",
     "scipy.special",
@@ -42,17 +39,41 @@ HEAVY = (
 def test_import_is_light() -> None:
     """Importing the package loads nothing to speak of; a policy needs NumPy and Numba only."""
     assert loaded("import voful", (*HEAVY, "numba", "numpy")) == []
-    policy = "from voful import OFUL; OFUL(2).select([[1, 0], [0, 1]])"
-    assert loaded(policy, HEAVY) == []
+    policy = "from voful import BetOFUL; BetOFUL(2).select([[1, 0], [0, 1]])"
+    others = ("voful.bandits.oful", "voful.confidence.peeled", "voful.mdp.model", "voful.registry")
+    assert loaded(policy, (*HEAVY, *others, "voful.bandits.betoful")) == ["voful.bandits.betoful"]
     worker = "from voful.experiments.execute import attempt"
     assert loaded(worker, HEAVY) == []
 
 
-def test_names_on_demand() -> None:
-    assert set(voful.__all__) <= set(dir(voful))
+@pytest.mark.parametrize("package", [voful, voful.bandits, voful.confidence, voful.mdp])
+def test_names_on_demand(package: ModuleType) -> None:
+    for name in package.__all__:
+        assert getattr(package, name) is not None
+    assert set(package.__all__) <= set(dir(package))
     with pytest.raises(AttributeError, match="no attribute 'OFULL'"):
-        getattr(voful, "OFULL")  # noqa: B009
+        getattr(package, "OFULL")  # noqa: B009
+
+
+def test_every_algorithm_is_a_public_name() -> None:
+    for entry in voful.registry.entries():
+        assert getattr(voful, entry.cls.__name__) is entry.cls
+
+
+def test_names_of_the_package() -> None:
     assert voful.registry.lookup("oful").cls is voful.OFUL
+
+
+def test_kernels_that_need_scipy_get_it() -> None:
+    code = """
+import numba, numpy as np
+from voful.compiled import kernel
+@numba.njit
+def both(A): return np.linalg.inv(A) @ A, np.cov(A)
+identity, covariance = both(np.eye(3) + 0.25)
+assert np.allclose(identity, np.eye(3)) and np.allclose(covariance, np.cov(np.eye(3) + 0.25))
+"""
+    assert loaded(code, ("scipy.linalg",)) == ["scipy.linalg"]
 
 
 def test_no_kernel_is_compiled_at_import() -> None:

@@ -1,12 +1,17 @@
 """Confidence sets: each is an object with `contains`, `support` and `interval`."""
 
-from voful.confidence.betting import BettingEllipsoid
-from voful.confidence.ellipsoid import Ellipsoid, RidgeEllipsoid
-from voful.confidence.likelihood import LikelihoodSet
-from voful.confidence.moments import MomentSet
-from voful.confidence.peeled import PeeledSet
-from voful.confidence.polytope import PolytopeSet
-from voful.confidence.score import ScoreEllipsoid
+from typing import TYPE_CHECKING
+
+from voful.on_demand import on_demand
+
+if TYPE_CHECKING:
+    from voful.confidence.betting import BettingEllipsoid
+    from voful.confidence.ellipsoid import Ellipsoid, RidgeEllipsoid
+    from voful.confidence.likelihood import LikelihoodSet
+    from voful.confidence.moments import MomentSet
+    from voful.confidence.peeled import PeeledSet
+    from voful.confidence.polytope import PolytopeSet
+    from voful.confidence.score import ScoreEllipsoid
 
 __all__ = [
     "BettingEllipsoid",
@@ -18,3 +23,18 @@ __all__ = [
     "RidgeEllipsoid",
     "ScoreEllipsoid",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = on_demand(
+        __name__,
+        {
+            "BettingEllipsoid": "betting",
+            "Ellipsoid": "ellipsoid",
+            "LikelihoodSet": "likelihood",
+            "MomentSet": "moments",
+            "PeeledSet": "peeled",
+            "PolytopeSet": "polytope",
+            "RidgeEllipsoid": "ellipsoid",
+            "ScoreEllipsoid": "score",
+        },
+    )
