@@ -21,7 +21,16 @@ from voful.envs.noise import (
     reward_and_variance,
     variances,
 )
-from voful.envs.streams import BLOCK_ROUNDS, THETA, generator, in_words, uniforms
+from voful.envs.streams import (
+    BLOCK_ROUNDS,
+    NOISE,
+    THETA,
+    BlockStream,
+    block_stream,
+    generator,
+    in_words,
+    uniforms,
+)
 from voful.typing import ConfidenceSet, FloatArray, Seed
 
 RANGE_SLACK = 1e-9  # what rounding may add to a mean; such means are clipped into the range
@@ -36,16 +45,15 @@ class Feedback(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Everything that BLOCK_ROUNDS consecutive rounds need, known before they are played.
+    """Arms of BLOCK_ROUNDS consecutive rounds, and what is true of them.
 
     The first axis of arms (R, n_arms, dim), means and sigmas (R, n_arms) is the round, and
-    R = 1 if the arms never change; uniforms is always (BLOCK_ROUNDS,).
+    R = 1 if the arms never change.
     """
 
     arms: FloatArray
     means: FloatArray
     sigmas: FloatArray
-    uniforms: FloatArray
 
 
 class LinearBandit:
@@ -68,6 +76,7 @@ class LinearBandit:
 
     _block: Block
     _best: FloatArray  # largest mean of each round of the block
+    _uniforms: FloatArray  # that the block's noise is made of
     _row: int  # of the current round in the block's arms
     _round: int
 
@@ -101,6 +110,7 @@ class LinearBandit:
         self._kind = noise.kind
         self._lo, self._hi = lo, hi
         self._seed = in_words(validation.seed(seed))
+        self._noise_stream = block_stream(self._seed, NOISE)
         self._enter(self.block(0), 0)
 
     @property
@@ -127,6 +137,11 @@ class LinearBandit:
     def noise(self) -> Noise:
         """Law and scale of the noise."""
         return self._noise
+
+    @property
+    def noise_stream(self) -> BlockStream:
+        """Where the noise's uniforms come from."""
+        return self._noise_stream
 
     @property
     def round(self) -> int:
@@ -189,7 +204,7 @@ class LinearBandit:
             block.sigmas.item(row, index),
             self._lo,
             self._hi,
-            block.uniforms.item(t % BLOCK_ROUNDS),
+            self._uniforms.item(t % BLOCK_ROUNDS),
         )
         if (t + 1) % BLOCK_ROUNDS == 0:
             self._enter(self.block((t + 1) // BLOCK_ROUNDS), t + 1)
@@ -206,24 +221,18 @@ class LinearBandit:
         """
         X = self._source.block(self._seed, index)
         means = np.clip(projections(X, self._theta_star), self._lo, self._hi)
-        return Block(X, means, self._noise.sigmas(X), uniforms(self._seed, index))
+        return Block(X, means, self._noise.sigmas(X))
 
     def blocks(self, n_rounds: int) -> Iterator[Block]:
-        """The first n_rounds rounds, for loops that run a block at once; to be read only.
-
-        Where arms do not change, neither do means and sigmas.
-        """
-        block = self._block if self._round < BLOCK_ROUNDS else self.block(0)
-        yield block
-        for index in range(1, -(-n_rounds // BLOCK_ROUNDS)):
-            if self._source.changes:
-                yield self.block(index)
-            else:
-                yield block._replace(uniforms=uniforms(self._seed, index))
+        """The first n_rounds rounds, to be read only; one block if arms never change."""
+        yield self._block if self._round < BLOCK_ROUNDS else self.block(0)
+        if self._source.changes:
+            yield from map(self.block, range(1, -(-n_rounds // BLOCK_ROUNDS)))
 
     def _enter(self, block: Block, t: int) -> None:
         self._block = block
         self._best = block.means.max(axis=1)
+        self._uniforms = uniforms(self._noise_stream, t // BLOCK_ROUNDS)
         self._round = t
         self._row = 0
 

@@ -6,13 +6,13 @@ the rounds before it were run, nor on the other streams.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from voful.compiled import kernel
-from voful.typing import FloatArray
+from voful.envs.pcg64 import fill_uniforms
+from voful.typing import FloatArray, WordArray
 
 BLOCK_ROUNDS: Final = 256  # rounds per block; changing it changes every seeded environment
 
@@ -30,19 +30,15 @@ def in_words(seed: np.random.SeedSequence) -> np.random.SeedSequence:
 
     Of what a generator costs, a third is to make them.
     """
-    entropy = seed.entropy
-    numbers = entropy if isinstance(entropy, Sequence) else (entropy,)
-    whole = [number for number in numbers if isinstance(number, int)]
-    if len(whole) < len(numbers):  # words already, or text
-        return seed
-    words = [word for number in whole for word in _words(number)]
-    return np.random.SeedSequence(
-        np.array(words, dtype=np.uint32), spawn_key=seed.spawn_key, pool_size=seed.pool_size
-    )
+    words = np.array(_words(seed.entropy), dtype=np.uint32)
+    return np.random.SeedSequence(words, spawn_key=seed.spawn_key, pool_size=seed.pool_size)
 
 
-def _words(number: int) -> list[int]:
-    """Base 2^32, lowest first; 0 is one word."""
+def _words(entropy: Any) -> list[int]:
+    """Base 2^32, lowest first, number by number; 0 is one word."""
+    if not isinstance(entropy, (int, np.integer)):
+        return [word for number in entropy for word in _words(number)]
+    number = int(entropy)
     words = [number & 0xFFFFFFFF]
     while number := number >> 32:
         words.append(number & 0xFFFFFFFF)
@@ -61,16 +57,48 @@ def generator(seed: np.random.SeedSequence, *address: int) -> np.random.Generato
     return np.random.Generator(np.random.PCG64(descendant))
 
 
-def uniforms(seed: np.random.SeedSequence, block: int) -> FloatArray:
-    """Return the noise uniforms of one block, shape (BLOCK_ROUNDS,).
+class BlockStream(NamedTuple):
+    """What a kernel needs for ``generator(seed, *address, block)``, whatever the block.
+
+    Attributes
+    ----------
+    entropy
+        The words of seed and address as `SeedSequence` puts them together; the last is the block.
+    pool_size
+        Of the SeedSequence.
+    """
+
+    entropy: WordArray
+    pool_size: int
+
+
+def block_stream(seed: np.random.SeedSequence, *address: int) -> BlockStream:
+    """The stream at an address."""
+    words = _words(seed.entropy)
+    words += [0] * (seed.pool_size - len(words))
+    words += _words((*seed.spawn_key, *address, 0))
+    return BlockStream(np.array(words, dtype=np.uint64), seed.pool_size)
+
+
+@kernel
+def fill_block(stream: BlockStream, block: int, out: FloatArray) -> None:
+    """`uniforms` into an array."""
+    entropy = stream.entropy.copy()
+    entropy[-1] = block
+    fill_uniforms(entropy, stream.pool_size, out)
+
+
+def uniforms(stream: BlockStream, block: int) -> FloatArray:
+    """Return the uniforms of one block, shape (BLOCK_ROUNDS,).
 
     Midpoints (k + 1/2) / 2^52: strictly inside (0, 1), exactly symmetric about 1/2.
     """
-    k = generator(seed, NOISE, block).integers(0, 1 << 52, size=BLOCK_ROUNDS)
-    return (k.astype(np.float64) + 0.5) * 2.0**-52
+    out = np.empty(BLOCK_ROUNDS)
+    fill_block(stream, block, out)
+    return out
 
 
-# --- inside kernels ---------------------------------------------------------------------------
+# --- by episode and step ----------------------------------------------------------------------
 
 _GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)  # SplitMix64: Steele, Lea, Flood 2014
 _MIX_1: Final = np.uint64(0xBF58476D1CE4E5B9)

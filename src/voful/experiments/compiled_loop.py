@@ -1,9 +1,10 @@
 """The loop of `loop.play` in compiled code, for the library's own policies and linear bandits.
 
-The environment's rounds come block by block, as `LinearBandit.pull` plays them; the policy's come
-as kernels (`voful.bandits.rounds`). Regret, variances and coverage have the same bits as in the
-Python loop, which remains for everything else: code of the user's own, noise that reacts to the
-policy's set, VOFUL, and runs whose input a policy would refuse.
+One call plays the rounds up to the next width, thousands of them where arms do not change: the
+policy's kernels (`voful.bandits.rounds`) and the environment's in turn. Regret, variances and
+coverage have the same bits as in the Python loop, which remains for everything else: code of the
+user's own, noise that reacts to the policy's set, VOFUL, and runs whose input a policy would
+refuse.
 
 Time is that of the loop as a whole, the environment's share (a few per cent) included, split
 between `select_time` and `update_time` as measured in every eighth round.
@@ -14,6 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 from types import FunctionType
 from typing import Any, Final, cast
 
@@ -26,7 +28,7 @@ from voful.compiled import kernel
 from voful.confidence.base import BallSet
 from voful.envs.linear_bandit import Block, LinearBandit
 from voful.envs.noise import ADVERSARY, reward_and_variance
-from voful.envs.streams import BLOCK_ROUNDS
+from voful.envs.streams import BLOCK_ROUNDS, BlockStream, fill_block
 from voful.experiments.loop import Columns, doubling, recording_points, width_of
 from voful.typing import BoolArray, FloatArray, IntArray
 from voful.validation import NO_MASK
@@ -38,6 +40,7 @@ IN_SET, COVERED = range(2)
 # --- time inside kernels ----------------------------------------------------------------------
 
 CLOCK: Final = time.CLOCK_MONOTONIC
+LONGEST: Final = 1 << 14  # rounds in one call, which no signal interrupts
 SAMPLE_EVERY: Final = 8  # a look at the clock costs as much as a tenth of a round
 
 _clock_gettime: Any = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.uintp))
@@ -77,10 +80,11 @@ def holds(state: Any, theta: FloatArray) -> bool:
     raise NotImplementedError
 
 
-def play_block(
+def play_rounds(
     state: Any,
     block: Block,
     best: FloatArray,
+    noise: BlockStream,
     fixed_variances: FloatArray,
     kind: int,
     ends: tuple[float, float],
@@ -100,8 +104,12 @@ def play_block(
     records: FloatArray,
     record_truths: BoolArray,
 ) -> tuple[int, int]:
-    """Rounds first + 1 .. last of one block: how many points are recorded now, the last arm."""
+    """Rounds first + 1 .. last: how many points are recorded now, the last arm.
+
+    All in one block where arms change.
+    """
     timespec = np.empty(2, dtype=np.int64)
+    uniforms = np.empty(BLOCK_ROUNDS)
     changes = block.arms.shape[0] > 1
     fixed = fixed_variances.shape[0] > 0
     counted = now(timespec)
@@ -109,6 +117,8 @@ def play_block(
     for t in range(first, last):
         row = t % BLOCK_ROUNDS if changes else 0
         arms = block.arms[row]
+        if t == first or t % BLOCK_ROUNDS == 0:
+            fill_block(noise, t // BLOCK_ROUNDS, uniforms)
         timed = t % SAMPLE_EVERY == 0
         started = now(timespec) if timed else 0.0
         i = choose(state, arms, mask)
@@ -120,7 +130,7 @@ def play_block(
             block.sigmas[row, i],
             ends[0],
             ends[1],
-            block.uniforms[t % BLOCK_ROUNDS],
+            uniforms[t % BLOCK_ROUNDS],
             fixed_variances[i] if fixed else -1.0,
         )
         observe(state, arms[i], min(max(y, clip[0]), clip[1]), variance)
@@ -146,14 +156,14 @@ def play_block(
 
 @cache
 def rounds_of(cls: type[Policy]) -> Callable[..., tuple[int, int]]:
-    """`play_block` with the kernels of a policy.
+    """`play_rounds` with the kernels of a policy.
 
     They are bound as globals: Numba keeps no compiled code on disk for a function that gets other
     kernels as arguments or from a closure. The name tells the files in the cache apart.
     """
-    names = {**play_block.__globals__, **_kernels_of(cls)._asdict()}
-    bound = FunctionType(play_block.__code__, names, play_block.__name__)
-    bound.__qualname__ = f"{play_block.__name__}_{cls.__name__}"
+    names = {**play_rounds.__globals__, **_kernels_of(cls)._asdict()}
+    bound = FunctionType(play_rounds.__code__, names, play_rounds.__name__)
+    bound.__qualname__ = f"{play_rounds.__name__}_{cls.__name__}"
     return cast(Callable[..., tuple[int, int]], kernel(bound))
 
 
@@ -192,7 +202,7 @@ def play_compiled(
     """The records of `loop.play`, where `can_play`; the environment stays at its first round."""
     points = recording_points(n_rounds, record_at)
     space, Theta = policy._space, policy.confidence_set
-    play_rounds = rounds_of(type(policy))
+    compiled = rounds_of(type(policy))
     sums, sampled = np.zeros(UPDATE_TIME + 1), np.zeros(2)
     truths = np.ones(COVERED + 1, dtype=np.bool_)
     records = np.zeros((len(points), len(sums)))
@@ -206,14 +216,18 @@ def play_compiled(
     fixed_variances = env.variances if not env.arms_change else np.empty(0)
     widths: list[float | None] = [None] * len(points)
     done = 0
-    for first, last, block in _stretches(env, n_rounds, measured):
-        if first % BLOCK_ROUNDS == 0:
+    blocks = env.blocks(n_rounds)
+    longest = BLOCK_ROUNDS if env.arms_change else LONGEST
+    for first, last in _stretches(n_rounds, longest, measured):
+        if first == 0 or (env.arms_change and first % BLOCK_ROUNDS == 0):
+            block = next(blocks)
             space.arms(block.arms.reshape(-1, space.dim))
         policy._reserve(last - first)
-        done, choice = play_rounds(
+        done, choice = compiled(
             policy._state(env.n_arms),
             block,
             block.means.max(axis=1),
+            env.noise_stream,
             fixed_variances,
             env.noise.kind,
             env.reward_range,
@@ -251,13 +265,7 @@ def play_compiled(
     }
 
 
-def _stretches(
-    env: LinearBandit, n_rounds: int, stops: Collection[int]
-) -> Iterator[tuple[int, int, Block]]:
-    """first, last and block of stretches that end where a block does, or at a stop."""
-    for index, block in enumerate(env.blocks(n_rounds)):
-        first = index * BLOCK_ROUNDS
-        end = min(first + BLOCK_ROUNDS, n_rounds)
-        for last in (*sorted(stop for stop in stops if first < stop < end), end):
-            yield first, last, block
-            first = last
+def _stretches(n_rounds: int, longest: int, stops: Collection[int]) -> Iterator[tuple[int, int]]:
+    """first and last of stretches that end at the multiples of `longest`, and at the stops."""
+    ends = {*range(longest, n_rounds, longest), *stops, n_rounds}
+    return pairwise((0, *sorted(ends)))

@@ -10,7 +10,7 @@ from scipy import stats
 
 from voful import envs
 from voful.envs.arms import GivenArms, RandomArms, TinyThenUnitArms, projections
-from voful.envs.streams import BLOCK_ROUNDS, NOISE, generator, uniforms
+from voful.envs.streams import BLOCK_ROUNDS
 
 loose: Any = envs  # for calls that the types forbid
 SEED = np.random.SeedSequence(7)
@@ -94,21 +94,6 @@ def test_projections() -> None:
     X = np.random.default_rng(0).standard_normal((3, 4, 5))
     v = np.arange(5.0)
     np.testing.assert_allclose(projections(X, v), X @ v, rtol=1e-12, atol=1e-12)
-
-
-def test_uniforms_are_open_and_apart_from_other_streams() -> None:
-    u = np.concatenate([uniforms(SEED, b) for b in range(40)])
-    assert u.min() > 0.0
-    assert u.max() < 1.0
-    assert stats.kstest(u, "uniform").pvalue > 1e-4
-    assert np.all((u * 2.0**52) % 1.0 == 0.5)
-    assert len(np.unique(u)) == u.size
-
-
-def test_generator_is_the_spawned_one() -> None:
-    child = np.random.SeedSequence(7, spawn_key=(NOISE,)).spawn(3)[2]
-    expected = np.random.Generator(np.random.PCG64(child)).random(5)
-    np.testing.assert_array_equal(generator(SEED, NOISE, 2).random(5), expected)
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,6 @@ def test_block_is_what_pull_plays(redraw: bool) -> None:
         np.testing.assert_array_equal(env.mean_rewards, block.means[row])
         assert env.pull(4).reward == block.means[row, 4]
     assert block.sigmas.shape == block.means.shape
-    assert block.uniforms.shape == (BLOCK_ROUNDS,)
 
 
 def test_callers_cannot_corrupt_the_environment() -> None:

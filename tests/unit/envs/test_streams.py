@@ -2,17 +2,22 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import chisquare
+from scipy.stats import chisquare, kstest
 
 from voful.envs.streams import (
+    BLOCK_ROUNDS,
+    NOISE,
     TRAJECTORIES,
+    block_stream,
     episode_stream,
     generator,
     in_words,
     stream_key,
     uniform_at,
+    uniforms,
 )
 
+SEED = np.random.SeedSequence(7)
 KEY = stream_key(np.random.SeedSequence(1), TRAJECTORIES)
 
 
@@ -45,11 +50,41 @@ def test_keys_differ_by_seed_and_leave_the_seed_alone() -> None:
     assert stream_key(np.random.SeedSequence(8), TRAJECTORIES) != stream_key(seed, TRAJECTORIES)
 
 
-@pytest.mark.parametrize("entropy", [0, 7, 2**32, 2**100 + 5, [0, 3, 2**31], [0, 2**40, 0], None])
-def test_words_are_the_same_seed(entropy: int | list[int] | None) -> None:
-    seed = np.random.SeedSequence(entropy, spawn_key=(4,))
+def test_uniforms_are_open_and_apart_from_other_streams() -> None:
+    u = np.concatenate([uniforms(block_stream(SEED, NOISE), b) for b in range(40)])
+    assert u.min() > 0.0
+    assert u.max() < 1.0
+    assert kstest(u, "uniform").pvalue > 1e-4
+    assert np.all((u * 2.0**52) % 1.0 == 0.5)
+    assert len(np.unique(u)) == u.size
+
+
+def test_generator_is_the_spawned_one() -> None:
+    child = np.random.SeedSequence(7, spawn_key=(NOISE,)).spawn(3)[2]
+    expected = np.random.Generator(np.random.PCG64(child)).random(5)
+    np.testing.assert_array_equal(generator(SEED, NOISE, 2).random(5), expected)
+
+
+SEEDS = [
+    np.random.SeedSequence(entropy, spawn_key=key)
+    for entropy in (0, 7, 2**32, 2**100 + 5, [0, 3, 2**31], [0, 2**40, 0])
+    for key in ((), (4,), (0, 2**40))
+]
+SEEDS += [np.random.SeedSequence(3, pool_size=8), np.random.SeedSequence(list(range(9)))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_words_are_the_same_seed(seed: np.random.SeedSequence) -> None:
     words = in_words(seed)
     assert np.array_equal(words.generate_state(8), seed.generate_state(8))
     one, two = (generator(s, 9, 11).integers(0, 1 << 52, size=4) for s in (seed, words))
     assert np.array_equal(one, two)
-    assert in_words(words) is words
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("block", [0, 1, 77, 2**31, 2**32 - 1])
+def test_blocks_are_those_of_numpy(seed: np.random.SeedSequence, block: int) -> None:
+    """The kernels against SeedSequence, PCG64 and Generator.integers."""
+    k = generator(seed, NOISE, 5, block).integers(0, 1 << 52, size=BLOCK_ROUNDS)
+    expected = (k.astype(np.float64) + 0.5) * 2.0**-52
+    assert np.array_equal(uniforms(block_stream(seed, NOISE, 5), block), expected)

@@ -9,7 +9,7 @@ import pytest
 from voful import OFUL, BetOFUL, registry
 from voful.confidence.base import BallSet
 from voful.envs import LAWS, LinearBandit, linear_bandit
-from voful.experiments.compiled_loop import can_play, play_compiled
+from voful.experiments.compiled_loop import LONGEST, can_play, play_compiled
 from voful.experiments.execute import _columns, prepare_bandit
 from voful.experiments.loop import Columns, play
 from voful.experiments.run import Contender, Problem, Run
@@ -67,6 +67,11 @@ def test_same_bits_as_the_python_loop(id: str, environment: str) -> None:
     for ours, theirs in zip(fast_policy.index(arms), slow_policy.index(arms), strict=True):
         np.testing.assert_array_equal(ours, theirs)
     assert fast_policy.select(arms) == slow_policy.select(arms)  # also the random ones
+
+
+def test_runs_longer_than_one_call() -> None:
+    fast, slow, *_ = both("oful", {"dim": 2, "n_arms": 3}, LONGEST + 300)
+    assert determined(fast) == determined(slow)
 
 
 def test_all_but_the_linear_programmes_are_compiled() -> None:

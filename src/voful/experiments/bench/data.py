@@ -10,6 +10,7 @@ import numpy as np
 from voful.compiled import kernel
 from voful.envs import LinearBandit, linear_bandit
 from voful.envs.noise import reward_and_variance
+from voful.envs.streams import BLOCK_ROUNDS, uniforms
 from voful.typing import FloatArray
 
 SIGMA = 0.3
@@ -54,15 +55,13 @@ class Data:
 
     @cached_property
     def _blocks(self) -> list[tuple[FloatArray, FloatArray]]:
-        low, high = self.env.reward_range
-        blocks: list[tuple[FloatArray, FloatArray]] = []
-        rounds = 0
-        while rounds < self.n_rounds:
-            block = self.env.block(len(blocks))
-            means, sigmas = block.means[0], block.sigmas[0]
-            blocks.append(pay(self.env.noise.kind, means, sigmas, low, high, block.uniforms))
-            rounds += len(block.uniforms)
-        return blocks
+        env = self.env
+        low, high = env.reward_range
+        means, sigmas = env.block(0).means[0], env.block(0).sigmas[0]
+        return [
+            pay(env.noise.kind, means, sigmas, low, high, uniforms(env.noise_stream, index))
+            for index in range(-(-self.n_rounds // BLOCK_ROUNDS))
+        ]
 
 
 @kernel
