@@ -18,6 +18,8 @@ from typing import Any
 
 from lofav import compare
 from peers import table as peers_table
+from start import measure_start
+from start import table as start_table
 from voful.experiments.bench.clock import Speed, measure
 from voful.experiments.bench.contenders import REFERENCE, WHOLE_LOOP
 from voful.experiments.bench.episodic import AgentSpeed, measure_episodic
@@ -34,6 +36,7 @@ MEASURE: dict[str, Callable[[], Any]] = {
     "growth": lambda: [asdict(row) for row in sweep_sizes()],
     "lofav": lambda: compare(dim=10, n_arms=20, at_round=4_000),
     "agents": lambda: [asdict(row) for row in measure_episodic()],
+    "start": measure_start,
 }
 PARTS = (*MEASURE, "peers")
 
@@ -51,6 +54,7 @@ def tables(numbers: dict[str, Any]) -> dict[str, str]:
         "agents": markdown(episodic_table(agents)),
         "peers": peers_table(peers) + f"\n\nVersions: {versions}.\n",
         "lofav": lofav_table(numbers["lofav"]),
+        "start": start_table(numbers["start"]),
         "limits": limits_table(Machine(**numbers["machine"]), speeds, growth),
     }
 

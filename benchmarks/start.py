@@ -1,0 +1,68 @@
+"""How long a new process waits: for the import, and for a first choice with kernels from disk.
+
+python benchmarks/start.py
+
+CPU time of whole processes, interpreter included, medians over repetitions that take turns. Next
+to it the least that Numba allows: one compiled function of one line, from its cache on disk.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+
+from voful.report.speed import markdown
+
+REPETITIONS = 9
+
+NUMPY = "import numpy as np"
+CHOICE = "; import voful; voful.{}(10).select(np.eye(10))"
+CODES = {
+    "Python": "pass",
+    "import voful": "import voful",
+    "import numpy": NUMPY,
+    "Numba, a first call of one line": f"{NUMPY}; import one; one.line(np.ones(3))",
+    "OFUL, a first select": NUMPY + CHOICE.format("OFUL"),
+    "BetOFUL, a first select": NUMPY + CHOICE.format("BetOFUL"),
+}
+ONE_LINE = "import numba\n@numba.njit(cache=True)\ndef line(x):\n    return x[0] + 1.0\n"
+CLOCK = "\nimport time; print(time.process_time())"
+
+
+def seconds(code: str, folder: str) -> float:
+    """CPU time of a process that runs the code."""
+    environment = {**os.environ, "PYTHONPATH": folder}
+    done = subprocess.run(
+        [sys.executable, "-c", code + CLOCK],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return float(done.stdout)
+
+
+def measure_start() -> dict[str, float]:
+    """Medians by name; the first process of each, which may compile, does not count."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "one.py").write_text(ONE_LINE)
+        times: dict[str, list[float]] = {name: [] for name in CODES}
+        for _ in range(REPETITIONS + 1):
+            for name, code in CODES.items():
+                times[name].append(seconds(code, folder))
+    return {name: median(taken[1:]) for name, taken in times.items()}
+
+
+def table(medians: dict[str, float]) -> str:
+    """Markdown."""
+    return markdown(
+        {"": list(medians), "seconds of CPU": [f"{value:.2f}" for value in medians.values()]}
+    )
+
+
+if __name__ == "__main__":
+    print(table(measure_start()))
