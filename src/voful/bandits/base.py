@@ -163,8 +163,8 @@ class Policy(persistence.Persistent, ABC):
         """What the kernels of ``_kernels`` take first, among n_arms arms; live until it grows."""
         raise AttributeError(f"{type(self).__name__} must define _state")
 
-    def _reserve(self, rounds: int) -> None:
-        """Room for so many more rewards, where the state grows."""
+    def _reserve(self, rounds: int, n_arms: int) -> None:
+        """Room for so many more rewards, of at most so many arms, where the state grows."""
 
     def __repr__(self) -> str:
         return f"{super().__repr__()} after {self.n_observations} observations"

@@ -189,5 +189,5 @@ class BetOFUL(OptimisticPolicy):
     def _state(self, n_arms: int) -> State:
         return BetState(self._set._everything(), self.width_scale)
 
-    def _reserve(self, rounds: int) -> None:
+    def _reserve(self, rounds: int, n_arms: int) -> None:
         self._set._reserve(rounds)

@@ -299,8 +299,8 @@ class UCBV(Policy):
             self.width_scale,
         )
 
-    def _reserve(self, rounds: int) -> None:
-        while len(self._known) < self.n_known_arms + rounds:
+    def _reserve(self, rounds: int, n_arms: int) -> None:
+        while len(self._known) < self.n_known_arms + min(rounds, n_arms):
             self._make_room()
 
     def _make_room(self) -> None:

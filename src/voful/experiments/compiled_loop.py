@@ -222,7 +222,7 @@ def play_compiled(
         if first == 0 or (env.arms_change and first % BLOCK_ROUNDS == 0):
             block = next(blocks)
             space.arms(block.arms.reshape(-1, space.dim))
-        policy._reserve(last - first)
+        policy._reserve(last - first, len(block.arms) * env.n_arms)
         done, choice = compiled(
             policy._state(env.n_arms),
             block,
