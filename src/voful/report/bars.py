@@ -15,7 +15,7 @@ from voful.report.panels import (
     settings,
     wrapped,
 )
-from voful.report.style import COLOURS, MARKERS, SCREEN, Look, Style, ink
+from voful.report.style import COLOURS, MARKERS, SCREEN, VERBATIM, Look, Style, ink
 from voful.report.summaries import final_table, relative_regret, step_of
 
 if TYPE_CHECKING:
@@ -54,7 +54,9 @@ def final_regret(
             if first.setdefault(scale, panel) is not panel:
                 panel.sharex(first[scale])
             _draw(panel, table.filter(pl.col("problem") == problem), policies, looks, log)
-            panel.set_title(wrapped(problem, (width - names) / columns, style), loc="left")
+            panel.set_title(
+                wrapped(problem, (width - names) / columns, style), loc="left", **VERBATIM
+            )
             panel.grid(axis="both" if log else "x", linewidth=0.4, alpha=0.5)
             panel.set_axisbelow(True)
             panel.tick_params(axis="y", length=0)
@@ -64,7 +66,7 @@ def final_regret(
             if not log:
                 panel.set_xlim(left=0)  # once all are drawn: it ends the shared autoscaling
         places[0, 0].set_ylim(len(policies) - 0.4, -0.6)
-        places[0, 0].set_yticks(range(len(policies)), policies)
+        places[0, 0].set_yticks(range(len(policies)), policies, **VERBATIM)
         for panel in places[:, 0]:
             panel.tick_params(axis="y", labelsize=font)
             for label in panel.get_yticklabels():

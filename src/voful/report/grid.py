@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voful.report.panels import new_figure, settings
-from voful.report.style import SCREEN, Style
+from voful.report.style import SCREEN, VERBATIM, Style
 from voful.report.summaries import relative_regret
 
 if TYPE_CHECKING:
@@ -59,11 +59,13 @@ def regret_grid(
         panel.set_xlim(0, len(problems))
         panel.set_ylim(len(policies), 0)
         places = [x + 0.5 for x in range(len(problems))]
-        panel.set_xticks(places, problems, fontsize=font - 1, rotation=90)
-        panel.set_yticks([y + 0.5 for y in range(len(policies))], policies, fontsize=font)
+        panel.set_xticks(places, problems, fontsize=font - 1, rotation=90, **VERBATIM)
+        panel.set_yticks(
+            [y + 0.5 for y in range(len(policies))], policies, fontsize=font, **VERBATIM
+        )
         panel.tick_params(length=0)
         panel.xaxis.tick_top()
         panel.spines[:].set_visible(False)
         if title is not None and style.titled:
-            figure.suptitle(title, fontsize=font + 1, x=0.01, ha="left")
+            figure.suptitle(title, fontsize=font + 1, x=0.01, ha="left", **VERBATIM)
     return figure

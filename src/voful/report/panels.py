@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import polars as pl
 
-from voful.report.style import COLOURS, SCREEN, Look, Style, ink, looks_of
+from voful.report.style import COLOURS, SCREEN, VERBATIM, Look, Style, ink, looks_of
 from voful.typing import Path
 
 if TYPE_CHECKING:
@@ -73,7 +73,9 @@ def panels_for(
         if place % columns and scales[place - 1] == scale:  # its left neighbour says it
             panel.tick_params(axis="y", labelleft=False)
         first.setdefault(scale, panel)
-        panel.set_title(wrapped(title, figure.get_figwidth() / columns, style), loc="left")
+        panel.set_title(
+            wrapped(title, figure.get_figwidth() / columns, style), loc="left", **VERBATIM
+        )
         panel.grid(axis="y", linewidth=0.4, alpha=0.5)
         panel.set_axisbelow(True)
     return figure, panels
@@ -132,6 +134,7 @@ def label_ends(
             va="center",
             color=ink(COLOURS[looks[end.policy].colour]),
             clip_on=False,
+            **VERBATIM,
         )
         for panel, of_panel in ends.items()
         for end in of_panel
@@ -197,7 +200,7 @@ def caption(figure: Figure, title: str | None, style: Style) -> None:
     """Above all panels, in as many lines as the width needs; a paper prints its own."""
     if title is not None and style.titled:
         lines = wrapped(title, figure.get_figwidth(), style)
-        figure.suptitle(lines, fontsize=style.font + 1, x=0.01, ha="left")
+        figure.suptitle(lines, fontsize=style.font + 1, x=0.01, ha="left", **VERBATIM)
 
 
 def write(figure: Figure, stem: Path, formats: Sequence[str] = ("png", "svg")) -> list[str]:

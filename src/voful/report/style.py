@@ -41,6 +41,10 @@ DASHES: dict[str, tuple[float, ...]] = {
 MARKERS = dict(zip(DASHES, "osD^vP", strict=True))
 
 
+VERBATIM: dict[str, Any] = {"parse_math": False}
+"""Of texts with names of the user's own: a dollar is a dollar."""
+
+
 class Look(NamedTuple):
     """A colour and a line, by name."""
 

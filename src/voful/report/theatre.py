@@ -10,6 +10,7 @@ import polars as pl
 
 from voful import validation
 from voful.report.figures import style_of
+from voful.report.style import VERBATIM
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +57,7 @@ def theatre_strip(
     FigureCanvasAgg(figure)
     blocks = figure.subfigures(1, len(acts), squeeze=False, wspace=0.03)[0]
     for act, block in zip(acts, blocks, strict=True):
-        block.suptitle(act, fontsize=11, x=0.02, ha="left")
+        block.suptitle(act, fontsize=11, x=0.02, ha="left", **VERBATIM)
         panels = block.subplots(len(chosen), len(rounds), squeeze=False)
         for policy, row in zip(chosen, panels, strict=True):
             run = snapshots.filter(pl.col("problem") == act, pl.col("policy") == policy)
@@ -68,7 +69,7 @@ def theatre_strip(
                 if policy == chosen[0]:
                     panel.set_title(f"round {round:,}", fontsize=9, color="#55606c")
             if act == acts[0]:
-                row[0].set_ylabel(policy, fontsize=10, color=style_of(policy)["color"])
+                row[0].set_ylabel(policy, fontsize=10, color=style_of(policy)["color"], **VERBATIM)
     return figure
 
 

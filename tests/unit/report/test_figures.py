@@ -44,6 +44,16 @@ def test_grid_shows_every_ratio(results: pl.DataFrame) -> None:
     assert [label.get_text() for label in panel.get_yticklabels()] == ["mine", "oful"]
 
 
+@pytest.mark.parametrize("draw", [regret_over_rounds, final_regret, regret_grid])
+def test_names_are_no_formulas(results: pl.DataFrame, tmp_path: Path, draw: Any) -> None:
+    named = results.with_columns(
+        problem=pl.lit("1 $ and 2 $ \\frac"),
+        policy=pl.col("policy").replace({"mine": "mine $\\x$"}),
+    )
+    _, svg = write(draw(named, title="$\\sqrt$"), tmp_path / "figure")
+    assert Path(svg).stat().st_size > 5000
+
+
 def test_labels_do_not_overlap() -> None:
     placed = spread([1.0, 1.01, 1.02, 5.0], 0.5)
     assert all(b - a >= 0.5 - 1e-6 for a, b in itertools.pairwise(placed))
