@@ -2,8 +2,9 @@
 
 python benchmarks/start.py
 
-CPU time of whole processes, interpreter included, medians over repetitions that take turns. Next
-to it the least that Numba allows: one compiled function of one line, from its cache on disk.
+CPU time of processes from their start, interpreter included, medians over repetitions that take
+turns. Next to it the least that Numba allows: one compiled function of one line, from its cache
+on disk.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ CLOCK = "\nimport time; print(time.process_time())"
 
 def seconds(code: str, folder: str) -> float:
     """CPU time of a process that runs the code."""
-    environment = {**os.environ, "PYTHONPATH": folder}
+    path = os.pathsep.join([folder, *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONPATH": path}
     done = subprocess.run(
         [sys.executable, "-c", code + CLOCK],
         env=environment,

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from voful import bandits, mdp
-from voful.on_demand import on_demand
+from voful.lazy import on_demand
 
 if TYPE_CHECKING:
     from voful import checks, confidence, envs
@@ -88,6 +88,5 @@ if not TYPE_CHECKING:
             "create": "registry",
             "load": "registry",
             "results": "experiments.store",
-            **{name: name for name in ("checks", "confidence", "envs", "experiments", "registry")},
         },
     )

@@ -28,7 +28,8 @@ def _spare_scipy() -> None:
         return
     numba_linalg.ensure_blas = lambda: None
     try:
-        import_module("numba.np.arraymath")
+        arraymath: Any = import_module("numba.np.arraymath")
+        arraymath.ensure_blas = ask
     finally:
         numba_linalg.ensure_blas = ask
 

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -53,6 +55,22 @@ def test_names_on_demand(package: ModuleType) -> None:
     assert set(package.__all__) <= set(dir(package))
     with pytest.raises(AttributeError, match="no attribute 'OFULL'"):
         getattr(package, "OFULL")  # noqa: B009
+
+
+@pytest.mark.parametrize("package", [voful.bandits, voful.confidence, voful.mdp])
+def test_type_checkers_see_the_same_names(package: ModuleType) -> None:
+    source = ast.parse(Path(str(package.__file__)).read_text())
+    (block,) = (
+        node
+        for node in source.body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    )
+    imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
+    assert sorted(alias.name for node in imports for alias in node.names) == sorted(package.__all__)
+
+
+def test_modules_are_attributes() -> None:
+    assert loaded("import voful; voful.bandits.base.Policy", ("voful.mdp.base",)) == []
 
 
 def test_every_algorithm_is_a_public_name() -> None:

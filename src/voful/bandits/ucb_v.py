@@ -309,7 +309,7 @@ class UCBV(Policy):
         self._known = np.concatenate([self._known, np.zeros((n, self.dim))])
         self._statistics = np.concatenate([self._statistics, np.zeros((n, 3))])
         self._table = np.empty(4 * n, dtype=np.int64)
-        fill_table(self._known, n, self._table)
+        fill_table(self._known, self.n_known_arms, self._table)
 
     def _check(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
         super()._check(arrays)

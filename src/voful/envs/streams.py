@@ -35,7 +35,9 @@ def in_words(seed: np.random.SeedSequence) -> np.random.SeedSequence:
 
 
 def _words(entropy: Any) -> list[int]:
-    """Base 2^32, lowest first, number by number; 0 is one word."""
+    """Base 2^32, lowest first, number by number; 0 is one word. NumPy takes text for numbers."""
+    if isinstance(entropy, str):
+        return _words(int(entropy, 16 if entropy.startswith("0x") else 10))
     if not isinstance(entropy, (int, np.integer)):
         return [word for number in entropy for word in _words(number)]
     number = int(entropy)
@@ -58,7 +60,7 @@ def generator(seed: np.random.SeedSequence, *address: int) -> np.random.Generato
 
 
 class BlockStream(NamedTuple):
-    """What a kernel needs for ``generator(seed, *address, block)``, whatever the block.
+    """What a kernel needs for ``generator(seed, *address, block)``, for blocks below 2^32.
 
     Attributes
     ----------
@@ -77,7 +79,9 @@ def block_stream(seed: np.random.SeedSequence, *address: int) -> BlockStream:
     words = _words(seed.entropy)
     words += [0] * (seed.pool_size - len(words))
     words += _words((*seed.spawn_key, *address, 0))
-    return BlockStream(np.array(words, dtype=np.uint64), seed.pool_size)
+    entropy = np.array(words, dtype=np.uint64)
+    entropy.flags.writeable = False
+    return BlockStream(entropy, seed.pool_size)
 
 
 @kernel

@@ -40,7 +40,8 @@ IN_SET, COVERED = range(2)
 # --- time inside kernels ----------------------------------------------------------------------
 
 CLOCK: Final = time.CLOCK_MONOTONIC
-LONGEST: Final = 1 << 14  # rounds in one call, which no signal interrupts
+LONGEST: Final = 1 << 14  # rounds in one call, which no signal interrupts,
+MOST_WORK: Final = 1 << 25  # and multiplications of arms with matrices
 SAMPLE_EVERY: Final = 8  # a look at the clock costs as much as a tenth of a round
 
 _clock_gettime: Any = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.uintp))
@@ -217,7 +218,7 @@ def play_compiled(
     widths: list[float | None] = [None] * len(points)
     done = 0
     blocks = env.blocks(n_rounds)
-    longest = BLOCK_ROUNDS if env.arms_change else LONGEST
+    longest = BLOCK_ROUNDS if env.arms_change else longest_call(env.n_arms, env.dim)
     for first, last in _stretches(n_rounds, longest, measured):
         if first == 0 or (env.arms_change and first % BLOCK_ROUNDS == 0):
             block = next(blocks)
@@ -263,6 +264,11 @@ def play_compiled(
         "select_time": records[:, SELECT_TIME].tolist(),
         "update_time": records[:, UPDATE_TIME].tolist(),
     }
+
+
+def longest_call(n_arms: int, dim: int) -> int:
+    """Rounds in one call: some tenths of a second, whatever the size of the problem."""
+    return max(BLOCK_ROUNDS, min(LONGEST, MOST_WORK // (n_arms * dim * dim)))
 
 
 def _stretches(n_rounds: int, longest: int, stops: Collection[int]) -> Iterator[tuple[int, int]]:

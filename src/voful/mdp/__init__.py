@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from voful.on_demand import on_demand
+from voful.lazy import on_demand
 
 if TYPE_CHECKING:
     from voful.mdp.bet_vtr import BetVTR

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any, cast
+
 import numpy as np
 import pytest
 from scipy.stats import chisquare, kstest
@@ -70,6 +72,7 @@ SEEDS = [
     for entropy in (0, 7, 2**32, 2**100 + 5, [0, 3, 2**31], [0, 2**40, 0])
     for key in ((), (4,), (0, 2**40))
 ]
+SEEDS += [np.random.SeedSequence(cast(Any, ["0xff", "12"])), np.random.SeedSequence([])]
 SEEDS += [np.random.SeedSequence(3, pool_size=8), np.random.SeedSequence(list(range(9)))]
 
 

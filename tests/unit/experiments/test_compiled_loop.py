@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import math
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ import pytest
 from voful import OFUL, BetOFUL, registry
 from voful.confidence.base import BallSet
 from voful.envs import LAWS, LinearBandit, linear_bandit
-from voful.experiments.compiled_loop import LONGEST, can_play, play_compiled
+from voful.experiments.compiled_loop import LONGEST, can_play, longest_call, play_compiled
 from voful.experiments.execute import _columns, prepare_bandit
 from voful.experiments.loop import Columns, play
 from voful.experiments.run import Contender, Problem, Run
@@ -23,6 +25,12 @@ ENVIRONMENTS: dict[str, dict[str, Any]] = {
     "corners": {"dim": 4, "n_arms": 9, "arms": "corners", "redraw": True, "noise": "two_point"},
     "tiny": {"dim": 2, "arms": "tiny_then_unit", "n_tiny": 300, "noise": "rare_positive"},
     "given": {"dim": 2, "arms": [[1.0, 0.0], [0.0, 1.0], [0.6, 0.6]], "noise": "bernoulli"},
+    "many given": {
+        "dim": 2,
+        "arms": [[0.0, 0.0], *([math.cos(i), math.sin(i)] for i in range(40))],
+        "noise": "uniform",
+        "sigma": 0.5,
+    },
     "by arm": {"dim": 3, "n_arms": 8, "noise": "rare_negative", "sigma": [0.1, 0.4]},
     "by direction": {"dim": 6, "sigma_low": 0.0, "sigma_high": 0.5, "noise": "gaussian"},
     "no noise": {"dim": 3, "n_arms": 4, "noise": "none", "reward_range": (-0.8, 2.0)},
@@ -57,7 +65,7 @@ def determined(columns: Columns) -> Columns:
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
 @pytest.mark.parametrize("id", COMPILED)
-def test_same_bits_as_the_python_loop(id: str, environment: str) -> None:
+def test_same_bits_as_the_python_loop(id: str, environment: str, tmp_path: Path) -> None:
     fast, slow, fast_policy, slow_policy = both(id, ENVIRONMENTS[environment])
     assert determined(fast) == determined(slow)
     assert list(fast) == list(slow)
@@ -66,12 +74,18 @@ def test_same_bits_as_the_python_loop(id: str, environment: str) -> None:
     arms = rng.uniform(-0.3, 0.3, (6, fast_policy.dim))
     for ours, theirs in zip(fast_policy.index(arms), slow_policy.index(arms), strict=True):
         np.testing.assert_array_equal(ours, theirs)
-    assert fast_policy.select(arms) == slow_policy.select(arms)  # also the random ones
+    fast_policy.save(tmp_path / "policy")
+    loaded = registry.load(tmp_path / "policy")
+    assert loaded.n_observations == N_ROUNDS
+    choice = slow_policy.select(arms)
+    assert fast_policy.select(arms) == loaded.select(arms) == choice  # also the random ones
 
 
 def test_runs_longer_than_one_call() -> None:
     fast, slow, *_ = both("oful", {"dim": 2, "n_arms": 3}, LONGEST + 300)
     assert determined(fast) == determined(slow)
+    assert longest_call(3, 2) == LONGEST
+    assert longest_call(1000, 100) < 1000
 
 
 def test_all_but_the_linear_programmes_are_compiled() -> None:

@@ -57,7 +57,8 @@ class Data:
     def _blocks(self) -> list[tuple[FloatArray, FloatArray]]:
         env = self.env
         low, high = env.reward_range
-        means, sigmas = env.block(0).means[0], env.block(0).sigmas[0]
+        block = env.block(0)
+        means, sigmas = block.means[0], block.sigmas[0]
         return [
             pay(env.noise.kind, means, sigmas, low, high, uniforms(env.noise_stream, index))
             for index in range(-(-self.n_rounds // BLOCK_ROUNDS))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 
@@ -21,17 +22,19 @@ def on_demand(
     package
         Its ``__name__``.
     homes
-        Module below the package where each name is defined; a name that is its own home is a
-        module itself.
+        Module below the package where each name is defined. Modules of the package are found
+        without.
     """
     names = vars(sys.modules[package])
 
     def get(name: str) -> Any:
-        if name not in homes:
+        if name in homes:
+            value = names[name] = getattr(import_module(f"{package}.{homes[name]}"), name)
+            return value
+        path = f"{package}.{name}"
+        if name.startswith("__") or find_spec(path) is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        home = import_module(f"{package}.{homes[name]}")
-        value = names[name] = home if name == homes[name] else getattr(home, name)
-        return value
+        return import_module(path)
 
     def listed() -> list[str]:
         return sorted({*names, *homes})
