@@ -280,40 +280,51 @@ def _side_by_side(
     means: FloatArray,
     squares: FloatArray,
 ) -> None:
-    """<x, c> and |W x|^2 for many rows x at once: the innermost loops run over the rows."""
+    """<x, c> and |W x|^2 for many rows x at once: the innermost loops run over the rows.
+
+    Two entries of every W x, and four terms of each, for one look at the columns of X: else memory
+    decides. Each sum keeps its order.
+    """
     n, d = X.shape
     columns = np.empty((d, n))
     for k in range(n):
         for j in range(d):
             columns[j, k] = X[k, j]
         means[k] = squares[k] = 0.0
-    entry = np.empty(n)  # entry i of every W x
-    for i in range(d):
+    entry, following = np.empty(n), np.empty(n)  # entries i and i + 1 of every W x
+    for i in range(0, d, 2):
         for k in range(n):
-            entry[k] = 0.0
-        j = 0
-        while j + 4 <= i + 1:  # four terms for one look at the entry; in their order
-            w0, w1, w2, w3 = (
-                whitener[j, i],
-                whitener[j + 1, i],
-                whitener[j + 2, i],
-                whitener[j + 3, i],
-            )
-            for k in range(n):
-                total = entry[k] + w0 * columns[j, k]
-                total += w1 * columns[j + 1, k]
-                total += w2 * columns[j + 2, k]
-                entry[k] = total + w3 * columns[j + 3, k]
-            j += 4
-        while j <= i:
-            w0 = whitener[j, i]
-            for k in range(n):
-                entry[k] += w0 * columns[j, k]
-            j += 1
-        c = center[i]
+            entry[k] = following[k] = 0.0
+        if i + 1 == d:  # alone
+            for j in range(d):
+                v0 = whitener[j, i]
+                for k in range(n):
+                    entry[k] += v0 * columns[j, k]
+        else:
+            j = 0
+            while j + 4 <= i + 1:
+                v0, w0 = whitener[j, i], whitener[j, i + 1]
+                v1, w1 = whitener[j + 1, i], whitener[j + 1, i + 1]
+                v2, w2 = whitener[j + 2, i], whitener[j + 2, i + 1]
+                v3, w3 = whitener[j + 3, i], whitener[j + 3, i + 1]
+                for k in range(n):
+                    x0, x1 = columns[j, k], columns[j + 1, k]
+                    x2, x3 = columns[j + 2, k], columns[j + 3, k]
+                    entry[k] = (((entry[k] + v0 * x0) + v1 * x1) + v2 * x2) + v3 * x3
+                    following[k] = (((following[k] + w0 * x0) + w1 * x1) + w2 * x2) + w3 * x3
+                j += 4
+            while j <= i + 1:  # W is triangular: the last term of `entry` is 0
+                v0, w0 = whitener[j, i], whitener[j, i + 1]
+                for k in range(n):
+                    entry[k] += v0 * columns[j, k]
+                    following[k] += w0 * columns[j, k]
+                j += 1
         for k in range(n):
-            squares[k] += entry[k] * entry[k]
-            means[k] += c * columns[i, k]
+            squares[k] = (squares[k] + entry[k] * entry[k]) + following[k] * following[k]
+        for j in range(i, min(i + 2, d)):
+            c = center[j]
+            for k in range(n):
+                means[k] += c * columns[j, k]
 
 
 @kernel
