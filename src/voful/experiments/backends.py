@@ -89,6 +89,7 @@ class Processes:
         self._control: Connection | None = None
         self._given: dict[Connection, deque[Run]] = {}  # to each worker, oldest first
         self._short: set[tuple[str, str]] = set()  # cells whose runs are sent one ahead
+        self._large: set[tuple[str, str]] = set()  # cells whose runs never are
         self._may_fork = False
         self._rehearsing = False
 
@@ -112,8 +113,12 @@ class Processes:
         """Give the run to a worker."""
         worker = self._worker_for(run) or next(iter(self._given))
         self._given[worker].append(run)
+        text = pickle.dumps(run)
+        if len(text) >= SMALL:
+            # It might wait in a full socket for a worker that waits for us.
+            self._large.add(_cell(run))
         with contextlib.suppress(OSError):  # dead: `next_finished` will find it closed
-            worker.send_bytes(pickle.dumps(run))
+            worker.send_bytes(text)
 
     def _worker_for(self, run: Run) -> Connection | None:
         """An idle one; for a short run also one that plays a short run and has no other."""
@@ -128,7 +133,7 @@ class Processes:
         return None
 
     def _is_short(self, run: Run) -> bool:
-        return (run.problem.name, run.contender.name) in self._short
+        return _cell(run) in self._short
 
     def next_finished(self) -> tuple[Run, Outcome]:
         """Wait for a worker."""
@@ -147,9 +152,8 @@ class Processes:
             text = "The worker process died: killed, out of memory, or a crash in compiled code."
             return run, Outcome(None, text)
         if outcome.columns is not None:
-            cell = run.problem.name, run.contender.name
-            # A run that fills a socket's buffer might wait there for a worker that waits for us.
-            if outcome.loop_time < SHORT and len(pickle.dumps(run)) < SMALL:
+            cell = _cell(run)
+            if outcome.loop_time < SHORT and cell not in self._large:
                 self._short.add(cell)
             else:
                 self._short.discard(cell)
@@ -197,6 +201,10 @@ class Processes:
                     f"{self._hosts.pop().wait()}"
                 ) from None
         return mistakes
+
+
+def _cell(run: Run) -> tuple[str, str]:
+    return run.problem.name, run.contender.name
 
 
 class Host(NamedTuple):
