@@ -214,7 +214,7 @@ def finite_array(name: str, value: npt.ArrayLike, ndim: int, allowed: str) -> Fl
 def integer_array(name: str, value: npt.ArrayLike, ndim: int, allowed: str) -> IntArray:
     """A C-contiguous int64 array with `ndim` axes; not copied where it has that form already."""
     array = _as_array(name, value, allowed)
-    if array.dtype.kind not in "iu" and array.size:
+    if array.dtype.kind not in ("iu" if array.size else "iuf"):  # an empty list has floats
         raise fail_type(name, value, allowed)
     if array.ndim != ndim:
         raise fail_shape(name, array.shape, allowed)

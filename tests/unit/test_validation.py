@@ -221,3 +221,10 @@ class TestObservationSpace:
                 space.reward(bad)
             with pytest.raises(ValueError, match="a finite number"):
                 space.batch([[0.0, 0.0]], [bad])
+
+
+@pytest.mark.parametrize("kind", [complex, str, object, "M8[s]"])
+def test_empty_is_whole_numbers_only_as_a_list(kind: Any) -> None:
+    assert validation.integer_array("states", [], 1, "whole numbers").dtype == np.int64
+    with pytest.raises(TypeError, match="states"):
+        validation.integer_array("states", np.array([], dtype=kind), 1, "whole numbers")
