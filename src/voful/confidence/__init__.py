@@ -5,36 +5,24 @@ from typing import TYPE_CHECKING
 from voful.lazy import on_demand
 
 if TYPE_CHECKING:
-    from voful.confidence.betting import BettingEllipsoid
-    from voful.confidence.ellipsoid import Ellipsoid, RidgeEllipsoid
-    from voful.confidence.likelihood import LikelihoodSet
-    from voful.confidence.moments import MomentSet
-    from voful.confidence.peeled import PeeledSet
-    from voful.confidence.polytope import PolytopeSet
-    from voful.confidence.score import ScoreEllipsoid
-
-__all__ = [
-    "BettingEllipsoid",
-    "Ellipsoid",
-    "LikelihoodSet",
-    "MomentSet",
-    "PeeledSet",
-    "PolytopeSet",
-    "RidgeEllipsoid",
-    "ScoreEllipsoid",
-]
-
-if not TYPE_CHECKING:
-    __getattr__, __dir__ = on_demand(
-        __name__,
-        {
-            "BettingEllipsoid": "betting",
-            "Ellipsoid": "ellipsoid",
-            "LikelihoodSet": "likelihood",
-            "MomentSet": "moments",
-            "PeeledSet": "peeled",
-            "PolytopeSet": "polytope",
-            "RidgeEllipsoid": "ellipsoid",
-            "ScoreEllipsoid": "score",
-        },
-    )
+    from voful.confidence.betting import BettingEllipsoid as BettingEllipsoid
+    from voful.confidence.ellipsoid import Ellipsoid as Ellipsoid
+    from voful.confidence.ellipsoid import RidgeEllipsoid as RidgeEllipsoid
+    from voful.confidence.likelihood import LikelihoodSet as LikelihoodSet
+    from voful.confidence.moments import MomentSet as MomentSet
+    from voful.confidence.peeled import PeeledSet as PeeledSet
+    from voful.confidence.polytope import PolytopeSet as PolytopeSet
+    from voful.confidence.score import ScoreEllipsoid as ScoreEllipsoid
+else:
+    _HOMES = {
+        "BettingEllipsoid": "betting",
+        "Ellipsoid": "ellipsoid",
+        "LikelihoodSet": "likelihood",
+        "MomentSet": "moments",
+        "PeeledSet": "peeled",
+        "PolytopeSet": "polytope",
+        "RidgeEllipsoid": "ellipsoid",
+        "ScoreEllipsoid": "score",
+    }
+    __all__ = [*_HOMES]
+    __getattr__, __dir__ = on_demand(__name__, _HOMES)

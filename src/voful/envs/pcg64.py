@@ -71,6 +71,7 @@ def seed_state(entropy: WordArray, pool_size: int, n_words: int) -> WordArray:
 _A_HIGH: Final = np.uint64(0x2360ED051FC65DA4)
 _A_LOW: Final = np.uint64(0x4385DF649FCCF645)
 _ONE: Final = np.uint64(1)
+_12: Final = np.uint64(12)
 _58: Final = np.uint64(58)
 _63: Final = np.uint64(63)
 _64: Final = np.uint64(64)
@@ -101,11 +102,17 @@ def _step(
     return _added(upper, low * _A_LOW, c_high, c_low)
 
 
+@inlined
+def midpoint(word: np.uint64) -> float:
+    """(k + 1/2) / 2^52 with k the upper 52 bits: strictly inside (0, 1), symmetric about 1/2."""
+    return (np.float64(word >> _12) + 0.5) * 2.0**-52
+
+
 @kernel
 def fill_uniforms(entropy: WordArray, pool_size: int, out: FloatArray) -> None:
-    """Midpoints (k + 1/2) / 2^52, k from the upper bits of PCG64 seeded by `entropy`.
+    """`midpoint` of each word of PCG64 seeded by `entropy`.
 
-    As ``Generator.integers(0, 2**52)`` gives k.
+    ``Generator.integers(0, 2**52)`` gives the same k.
     """
     seed = seed_state(entropy, pool_size, 4)
     c_high, c_low = (seed[2] << _ONE) | (seed[3] >> _63), (seed[3] << _ONE) | _ONE
@@ -115,4 +122,4 @@ def fill_uniforms(entropy: WordArray, pool_size: int, out: FloatArray) -> None:
         high, low = _step(high, low, c_high, c_low)
         value, turn = high ^ low, high >> _58
         value = (value >> turn) | (value << ((_64 - turn) & _63))
-        out[i] = (np.float64(value >> np.uint64(12)) + 0.5) * 2.0**-52
+        out[i] = midpoint(value)

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from voful.compiled import kernel
-from voful.envs.pcg64 import fill_uniforms
+from voful.envs.pcg64 import fill_uniforms, midpoint
 from voful.typing import FloatArray, WordArray
 
 BLOCK_ROUNDS: Final = 256  # rounds per block; changing it changes every seeded environment
@@ -93,10 +93,7 @@ def fill_block(stream: BlockStream, block: int, out: FloatArray) -> None:
 
 
 def uniforms(stream: BlockStream, block: int) -> FloatArray:
-    """Return the uniforms of one block, shape (BLOCK_ROUNDS,).
-
-    Midpoints (k + 1/2) / 2^52: strictly inside (0, 1), exactly symmetric about 1/2.
-    """
+    """Return the uniforms of one block, `midpoint` each, shape (BLOCK_ROUNDS,)."""
     out = np.empty(BLOCK_ROUNDS)
     fill_block(stream, block, out)
     return out
@@ -129,6 +126,5 @@ def episode_stream(key: np.uint64, episode: int) -> np.uint64:
 
 @kernel
 def uniform_at(stream: np.uint64, step: int) -> float:
-    """The uniform of one step, a pure function of (key, episode, step); a midpoint as above."""
-    z = _mix(stream + _GOLDEN * np.uint64(step + 1))
-    return (np.float64(z >> np.uint64(12)) + 0.5) * 2.0**-52
+    """The uniform of one step, a pure function of (key, episode, step)."""
+    return midpoint(_mix(stream + _GOLDEN * np.uint64(step + 1)))

@@ -40,8 +40,6 @@ IN_SET, COVERED = range(2)
 # --- time inside kernels ----------------------------------------------------------------------
 
 CLOCK: Final = time.CLOCK_MONOTONIC
-LONGEST: Final = 1 << 14  # rounds in one call, which no signal interrupts,
-MOST_WORK: Final = 1 << 25  # and multiplications of arms with matrices
 SAMPLE_EVERY: Final = 8  # a look at the clock costs as much as a tenth of a round
 
 _clock_gettime: Any = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.uintp))
@@ -175,6 +173,9 @@ def _kernels_of(cls: type[Policy]) -> Kernels:
 
 
 # --- a run ------------------------------------------------------------------------------------
+
+LONGEST: Final = 1 << 14  # rounds in one call, which no signal interrupts,
+MOST_WORK: Final = 1 << 25  # and multiplications of arms with matrices
 
 
 def can_play(policy: object, env: object, n_rounds: int) -> bool:
