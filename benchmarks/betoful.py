@@ -18,12 +18,12 @@ import numba
 import numpy as np
 
 from voful import LOSAN, OFUL, BetOFUL
+from voful.bench.contenders import lean_numpy_oful, public_api
+from voful.bench.data import make_data
 from voful.confidence.betting.extent import optimistic_ends
 from voful.confidence.betting.round import place_bet, take_reward
 from voful.envs import linear_bandit
-from voful.experiments.bench.contenders import lean_numpy_oful, public_api
-from voful.experiments.bench.data import make_data
-from voful.experiments.loop import play
+from voful.experiments.play.loop import play
 from voful.validation import NO_MASK
 
 FIRST_SEED = 8000

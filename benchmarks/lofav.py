@@ -19,8 +19,8 @@ import numpy as np
 
 from voful import LOFAV
 from voful.bandits.lofav import lofav_layers
-from voful.experiments.bench.contenders import public_api
-from voful.experiments.bench.data import Data, make_data
+from voful.bench.contenders import public_api
+from voful.bench.data import Data, make_data
 from voful.typing import FloatArray
 
 

@@ -34,8 +34,8 @@ from typing import Any
 
 import numpy as np
 
-from voful.experiments.bench.clock import Speed, speeds
-from voful.experiments.bench.contenders import (
+from voful.bench.clock import Speed, speeds
+from voful.bench.contenders import (
     BY_ROUND,
     REFERENCE,
     Play,
@@ -45,7 +45,7 @@ from voful.experiments.bench.contenders import (
     quarters,
     through_api,
 )
-from voful.experiments.bench.data import Data, make_data
+from voful.bench.data import Data, make_data
 
 ALPHA = 1.0
 OURS = ("oful", "betoful", "losan", "linucb", "lin-ts", "epsilon-greedy")

@@ -20,12 +20,12 @@ from lofav import compare
 from peers import table as peers_table
 from start import measure_start
 from start import table as start_table
-from voful.experiments.bench.clock import Speed, measure
-from voful.experiments.bench.contenders import REFERENCE, WHOLE_LOOP
-from voful.experiments.bench.episodic import AgentSpeed, measure_episodic
-from voful.experiments.bench.machine import Machine, oful_bytes, oful_flops, probe
-from voful.experiments.bench.sweep import Growth, sweep_sizes
-from voful.report.speed import episodic_table, growth_table, markdown, speed_table
+from voful.bench.clock import Speed, measure
+from voful.bench.contenders import REFERENCE, WHOLE_LOOP
+from voful.bench.episodic import AgentSpeed, measure_episodic
+from voful.bench.machine import Machine, oful_bytes, oful_flops, probe
+from voful.bench.sweep import Growth, sweep_sizes
+from voful.report.terminal.speed import episodic_table, growth_table, markdown, speed_table
 
 DOCS = Path(__file__).parents[1] / "docs"
 NUMBERS, PAGE = DOCS / "performance.json", DOCS / "performance.md"

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-from voful.report.speed import markdown
+from voful.report.terminal.speed import markdown
 
 REPETITIONS = 9
 

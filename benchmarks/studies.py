@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from voful.experiments.threads import ONE_THREAD
+from voful.experiments.runner.threads import ONE_THREAD
 
 if TYPE_CHECKING:
-    from voful.experiments.store import Store
-    from voful.experiments.study import Study
+    from voful.experiments.store.store import Store
+    from voful.experiments.study.study import Study
 
 STUDY = """
 name = "overhead"
@@ -66,8 +66,8 @@ def played(ids: list[str], runs: int, workers: int) -> Played:
 
 def play(runs: int, workers: int, ids: list[str]) -> Played:
     """From the start of Python to the last result on disk."""
-    from voful.experiments.runner import run_study
-    from voful.experiments.study import parse_study
+    from voful.experiments.runner.runner import run_study
+    from voful.experiments.study.study import parse_study
 
     study = parse_study(STUDY.format(ids=ids, replicates=runs // len(ids)))
     with tempfile.TemporaryDirectory() as out:
@@ -96,9 +96,9 @@ def speedup(ids: list[str]) -> None:
 
 def store_runs(study: Study, out: str, n_points: int) -> Store:
     """Through the store's own writing and packing."""
-    from voful.experiments.loop import log_spaced
-    from voful.experiments.manifest import Manifest
-    from voful.experiments.store import PACK_AT, Store
+    from voful.experiments.play.loop import log_spaced
+    from voful.experiments.store.manifest import Manifest
+    from voful.experiments.store.store import PACK_AT, Store
 
     store = Store(out)
     rng = np.random.default_rng(0)
@@ -126,8 +126,8 @@ def scan(n_runs: int = 10_000, n_points: int = 51) -> None:
     import polars as pl
 
     import voful
-    from voful.experiments.run import Contender, Problem
-    from voful.experiments.study import Study
+    from voful.experiments.study.run import Contender, Problem
+    from voful.experiments.study.study import Study
 
     study = Study("scan", (Problem("d=5", {"dim": 5}, 2000),), (Contender("oful", "oful"),), n_runs)
     with tempfile.TemporaryDirectory() as out:
@@ -146,8 +146,8 @@ def scan(n_runs: int = 10_000, n_points: int = 51) -> None:
 def report(n_points: int = 60) -> None:
     """Of one policy on one problem with 10,000 seeds; of 25 on 16 problems with 25 seeds."""
     from voful import registry
-    from voful.experiments.run import Contender, Problem
-    from voful.experiments.study import Study
+    from voful.experiments.study.run import Contender, Problem
+    from voful.experiments.study.study import Study
     from voful.report.files import write_report
 
     ids = [entry.id for entry in registry.entries("bandit")][:25]

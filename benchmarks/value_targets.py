@@ -8,8 +8,8 @@ from __future__ import annotations
 from time import process_time
 
 from voful import registry
-from voful.envs.mixture_families import ctgoal
-from voful.experiments.episodes import EpisodeRecord, play_episodes
+from voful.envs.mixture.families import ctgoal
+from voful.experiments.play.episodes import EpisodeRecord, play_episodes
 
 HORIZONS = (16, 64, 256, 1024)
 EPISODES = 20_000

@@ -17,8 +17,8 @@ import numpy as np
 
 from voful import LikelihoodUCRL, LinearMixtureModel, VARLin, VARLin2
 from voful.envs import LinearMixtureMDP
-from voful.envs.mixture_families import ctgoal, mortal
-from voful.experiments.episodes import EpisodeRecord, play_episodes
+from voful.envs.mixture.families import ctgoal, mortal
+from voful.experiments.play.episodes import EpisodeRecord, play_episodes
 
 PERMUTATIONS = ([0.15, 0.25, 0.6], [0.6, 0.15, 0.25], [0.25, 0.6, 0.15])
 HORIZONS = (16, 64, 256, 1024)

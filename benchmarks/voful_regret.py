@@ -16,7 +16,7 @@ import numpy as np
 
 from voful import OFUL, VOFUL
 from voful.envs import linear_bandit
-from voful.experiments.loop import play
+from voful.experiments.play.loop import play
 
 Policy = Callable[[int, int], Any]
 POLICIES: dict[str, Policy] = {

@@ -16,12 +16,12 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
 
 from voful import OFUL, VOFUL, concentration
-from voful.confidence.cuts import cut_of_test
-from voful.confidence.ellipsoid import RidgeEllipsoid
-from voful.confidence.outer import new_polytope
-from voful.confidence.peeled import PeeledSet
-from voful.confidence.peeling import unpack
-from voful.confidence.simplex import invert, new_basis, optimise, start_at_corner
+from voful.confidence.ellipsoids.ridge import RidgeEllipsoid
+from voful.confidence.peeled.cuts import cut_of_test
+from voful.confidence.peeled.dual_simplex import invert, new_basis, optimise, start_at_corner
+from voful.confidence.peeled.outer_polytope import new_polytope
+from voful.confidence.peeled.set import PeeledSet
+from voful.confidence.peeled.tests import unpack
 from voful.envs import Feedback, linear_bandit
 from voful.report.figures import write
 from voful.typing import FloatArray

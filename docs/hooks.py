@@ -8,7 +8,7 @@ from typing import Any
 
 from latex2mathml.converter import convert
 
-from voful.report.tables import agent_table, bandit_table, registry_markdown
+from voful.report.terminal.tables import agent_table, bandit_table, registry_markdown
 
 _FORMULA = re.compile(
     r'<(span|div) class="arithmatex">(?:\\\(|\\\[)(.*?)(?:\\\)|\\\])</\1>', re.DOTALL

@@ -12,7 +12,7 @@ import sys
 import polars as pl
 
 import voful
-from voful.report.summaries import relative_regret
+from voful.report.statistics.summaries import relative_regret
 
 
 def main(directory: str) -> None:

@@ -2,7 +2,7 @@
 
 import os
 
-from voful.experiments.threads import ONE_THREAD
+from voful.experiments.runner.threads import ONE_THREAD
 
 
 def main() -> None:

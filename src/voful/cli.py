@@ -15,10 +15,10 @@ from rich.console import Console
 from rich.table import Table
 
 from voful import __version__, registry
-from voful.report.tables import registry_markdown
+from voful.report.terminal.tables import registry_markdown
 
 if TYPE_CHECKING:
-    from voful.experiments.study import Study
+    from voful.experiments.study.study import Study
 
 app = typer.Typer(
     add_completion=False,
@@ -61,7 +61,7 @@ def demo(
     workers: Workers = 0,
 ) -> None:
     """Play four algorithms with little and with much noise; write their page."""
-    from voful.experiments.demo import demo_study
+    from voful.experiments.study.demo import demo_study
 
     console.print(
         f"{rounds} rounds a run: 20 fixed arms on the sphere, d = 5 and 2, rewards in [-1, 1]",
@@ -86,7 +86,7 @@ def run(
     ] = None,
 ) -> None:
     """Play what is missing of a declared study; the same command again goes on."""
-    from voful.experiments.study import read_study
+    from voful.experiments.study.study import read_study
 
     with _clear_errors():
         declared = read_study(study)
@@ -106,8 +106,8 @@ def _run(
     table: bool = True,
 ) -> bool:
     """Whether every wanted run is stored now."""
-    from voful.experiments.runner import run_study
-    from voful.report.progress import make_progress
+    from voful.experiments.runner.runner import run_study
+    from voful.report.terminal.progress import make_progress
 
     with _clear_errors(out), make_progress(console) as progress:
         summary = run_study(
@@ -163,7 +163,7 @@ def _stop(message: str, code: int) -> NoReturn:
 @app.command()
 def show(directory: Results) -> None:
     """Say what is stored of a study, what is missing and what failed."""
-    from voful.report.state import state_of
+    from voful.report.terminal.state import state_of
 
     with _clear_errors(directory):
         state = state_of(directory)
@@ -185,7 +185,7 @@ def merge(
     sources: Annotated[list[Path], typer.Argument(help="Directories to take from.", exists=True)],
 ) -> None:
     """Add what is stored in other directories, of the same study played elsewhere."""
-    from voful.experiments.merge import merge_results
+    from voful.experiments.store.merge import merge_results
 
     with _clear_errors(target):
         for source in sources:
@@ -198,7 +198,7 @@ def export(
     csv: Annotated[Path, typer.Option(help="File to write.")],
 ) -> None:
     """Write the results as CSV."""
-    from voful.experiments.store import results
+    from voful.experiments.store.store import results
     from voful.persistence import atomic_file
 
     with _clear_errors(csv), atomic_file(csv) as file:
@@ -213,9 +213,9 @@ def report(
     ] = "screen",
 ) -> None:
     """Say what a study found and what is missing of it; write its page and its figures."""
-    from voful.report import console as tables
     from voful.report.files import write_report
-    from voful.report.summaries import step_of
+    from voful.report.statistics.summaries import step_of
+    from voful.report.terminal import console as tables
 
     with _clear_errors(directory):
         made = write_report(directory, style)
@@ -231,9 +231,9 @@ def report(
 
 
 def _print_results(out: Path) -> None:
-    from voful.experiments.store import results
-    from voful.report import console as tables
-    from voful.report.summaries import final_table, step_of
+    from voful.experiments.store.store import results
+    from voful.report.statistics.summaries import final_table, step_of
+    from voful.report.terminal import console as tables
 
     frame = results(out)
     _print_table(tables.headline(final_table(frame), step_of(frame)))
@@ -296,10 +296,10 @@ def bench(
     out: Annotated[Path | None, typer.Option("--json", help="Also write JSON here.")] = None,
 ) -> None:
     """Measure speed in CPU time, against a lean NumPy loop in the same process."""
-    from voful.experiments.bench.clock import measure
-    from voful.experiments.bench.episodic import measure_episodic
-    from voful.experiments.bench.sweep import IDS, sweep_sizes
-    from voful.report import speed
+    from voful.bench.clock import measure
+    from voful.bench.episodic import measure_episodic
+    from voful.bench.sweep import IDS, sweep_sizes
+    from voful.report.terminal import speed
 
     with _clear_errors(out):
         if episodic:
@@ -320,7 +320,7 @@ def bench(
 
 def _print_columns(columns: dict[str, list[str]]) -> None:
     """On a terminal a table, else Markdown to paste."""
-    from voful.report.speed import markdown
+    from voful.report.terminal.speed import markdown
 
     if not sys.stdout.isatty():
         print(markdown(columns), end="")

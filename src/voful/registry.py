@@ -25,17 +25,17 @@ from voful.bandits.ucb_v import UCBV
 from voful.bandits.voful import VOFUL, VOFUL2
 from voful.bandits.weighted_oful import WeightedOFUL
 from voful.bandits.weighted_oful_plus import WeightedOFULPlus
-from voful.mdp.bet_vtr import BetVTR
-from voful.mdp.hf_ucrl_vtr import HFUCRLVTRPlus
-from voful.mdp.likelihood_ucrl import LikelihoodUCRL
+from voful.mdp.agents.bet_vtr import BetVTR
+from voful.mdp.agents.hf_ucrl_vtr_plus import HFUCRLVTRPlus
+from voful.mdp.agents.likelihood_ucrl import LikelihoodUCRL
+from voful.mdp.agents.mvp import MVP
+from voful.mdp.agents.posterior_mixture import PosteriorMixture
+from voful.mdp.agents.ucbvi import UCBVI
+from voful.mdp.agents.ucrl_vtr import UCRLVTR
+from voful.mdp.agents.ucrl_vtr_plus import UCRLVTRPlus
+from voful.mdp.agents.varlin import VARLin
+from voful.mdp.agents.varlin2 import VARLin2
 from voful.mdp.model import LinearMixtureModel
-from voful.mdp.mvp import MVP
-from voful.mdp.posterior_mixture import PosteriorMixture
-from voful.mdp.ucbvi import UCBVI
-from voful.mdp.ucrl_vtr import UCRLVTR
-from voful.mdp.ucrl_vtr_plus import UCRLVTRPlus
-from voful.mdp.varlin import VARLin
-from voful.mdp.varlin2 import VARLin2
 from voful.persistence import FileFormatError, Persistent
 from voful.typing import Path
 

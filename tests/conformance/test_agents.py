@@ -13,7 +13,7 @@ from mdp_helpers import random_model, random_walk
 from voful import registry
 from voful.checks import AGENT_CHECKS, AgentSubject, NotApplicable
 from voful.envs import LinearMixtureMDP
-from voful.experiments.episodes import play_episodes
+from voful.experiments.play.episodes import play_episodes
 from voful.mdp.tabular import TabularAgent
 
 IDS = [entry.id for entry in registry.entries("episodic")]

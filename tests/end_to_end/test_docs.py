@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from voful.report.tables import registry_markdown
+from voful.report.terminal.tables import registry_markdown
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -16,9 +16,9 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 import voful
-from voful.experiments.demo import demo_study
-from voful.experiments.runner import run_study
-from voful.experiments.study import parse_study
+from voful.experiments.runner.runner import run_study
+from voful.experiments.study.demo import demo_study
+from voful.experiments.study.study import parse_study
 from voful.report.page import write_page
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

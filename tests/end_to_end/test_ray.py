@@ -13,10 +13,10 @@ import polars as pl
 import pytest
 
 import voful
-from voful.experiments.execute import Outcome
-from voful.experiments.run import Run
-from voful.experiments.runner import Silent, run_study
-from voful.experiments.study import parse_study
+from voful.experiments.play.execute import Outcome
+from voful.experiments.runner.runner import Silent, run_study
+from voful.experiments.study.run import Run
+from voful.experiments.study.study import parse_study
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
 

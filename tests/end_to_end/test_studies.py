@@ -15,9 +15,9 @@ import polars as pl
 import pytest
 
 import voful
-from voful.experiments.run import Run
-from voful.experiments.store import Store
-from voful.experiments.study import read_study
+from voful.experiments.store.store import Store
+from voful.experiments.study.run import Run
+from voful.experiments.study.study import read_study
 
 TIMES = ["select_time", "update_time"]
 

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from voful.compiled import kernel
-from voful.confidence.peeling import excess, unpack, worst
+from voful.confidence.peeled.tests import excess, unpack, worst
 from voful.typing import FloatArray
 
 

@@ -7,7 +7,7 @@ from mdp_helpers import random_model
 from reference.literal_bet_vtr import LiteralBetVTR
 from voful import BetVTR, LinearMixtureModel
 from voful.envs import ctgoal
-from voful.envs.linear_mixture import LinearMixtureMDP
+from voful.envs.mixture.linear_mixture import LinearMixtureMDP
 
 
 @pytest.mark.parametrize("bet", ["mixed", "product", "ratio"])

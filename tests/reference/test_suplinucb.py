@@ -6,7 +6,7 @@ import pytest
 from helpers import sphere
 from reference.literal_suplinucb import LiteralSupLinUCB, linucb
 from voful import LinUCB, SupLinUCB
-from voful.confidence.ellipsoid import COUNT
+from voful.confidence.ellipsoids.ridge import COUNT
 from voful.typing import FloatArray
 
 THETA_STAR = np.array([0.5, 0.4])

@@ -10,9 +10,9 @@ from mdp_helpers import random_model, signed_model
 from reference.literal_varlin import LiteralVARLin
 from reference.literal_varlin2 import LiteralVARLin2
 from voful import LinearMixtureModel, VARLin, VARLin2
-from voful.confidence.layered_tests import paper_iota, varlin2_iota
-from voful.confidence.polytope import PolytopeSet
-from voful.confidence.variance import variance_bound
+from voful.confidence.mixture.layered_tests import paper_iota, varlin2_iota
+from voful.confidence.mixture.polytope import PolytopeSet
+from voful.confidence.mixture.variance import variance_bound
 from voful.typing import FloatArray
 
 EPISODES = 6

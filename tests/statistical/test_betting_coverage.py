@@ -23,7 +23,7 @@ from voful.confidence.betting.state import (
     SLOPES,
 )
 from voful.envs import linear_bandit
-from voful.experiments.loop import play
+from voful.experiments.play.loop import play
 
 LAWS = ["gaussian", "two_point", "rare_positive", "rare_negative", "heteroscedastic", "adversary"]
 DELTA, RUNS, ROUNDS = 0.1, 300, 300

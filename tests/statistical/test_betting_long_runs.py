@@ -25,7 +25,7 @@ from voful.confidence.betting.state import (
     SLOPES,
 )
 from voful.envs import linear_bandit
-from voful.experiments.loop import play
+from voful.experiments.play.loop import play
 from voful.typing import FloatArray
 from voful.validation import NO_MASK
 

@@ -10,7 +10,7 @@ import pytest
 from helpers import assert_exit_rate, count
 from voful import OFUL
 from voful.envs import linear_bandit
-from voful.experiments.loop import play
+from voful.experiments.play.loop import play
 
 LAWS = ["gaussian", "two_point", "rare_positive", "rare_negative", "bernoulli", "adversary"]
 DELTA, RUNS, ROUNDS = 0.1, 300, 300

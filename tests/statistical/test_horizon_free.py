@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from voful import registry
-from voful.envs.mixture_families import ctgoal
-from voful.experiments.episodes import play_episodes
+from voful.envs.mixture.families import ctgoal
+from voful.experiments.play.episodes import play_episodes
 
 EPISODES = 3000
 PERMUTATIONS = ([0.15, 0.25, 0.6], [0.25, 0.6, 0.15])

@@ -12,7 +12,7 @@ from helpers import assert_exit_rate, count, sphere
 from voful import concentration as C
 from voful import registry
 from voful.envs import linear_bandit
-from voful.experiments.loop import play
+from voful.experiments.play.loop import play
 from voful.typing import FloatArray
 
 IDS = [entry.id for entry in registry.entries("bandit") if entry.needs_variance]

@@ -10,7 +10,7 @@ import pytest
 from helpers import assert_exit_rate, count, sphere
 from voful import registry
 from voful.envs import linear_bandit
-from voful.experiments.loop import play
+from voful.experiments.play.loop import play
 
 LAWS = ["two_point", "rare_positive", "adversary"]
 DELTA, RUNS, ROUNDS = 0.1, 200, 400

@@ -10,7 +10,7 @@ import pytest
 from helpers import assert_exit_rate, count
 from voful import registry
 from voful.envs import LinearMixtureMDP
-from voful.envs.mixture_families import mixture_family
+from voful.envs.mixture.families import mixture_family
 
 IDS = [
     "varlin",

@@ -7,7 +7,7 @@ import numpy as np
 from helpers import count
 from voful import OFUL
 from voful.envs import linear_bandit
-from voful.experiments.loop import play
+from voful.experiments.play.loop import play
 
 
 def mean_regret(rounds: int, **params: Any) -> float:

@@ -9,8 +9,8 @@ import numpy as np
 from helpers import count, sphere
 from reference.exact_peeled import exact_support
 from voful.confidence import PeeledSet
-from voful.confidence.cuts import supports
-from voful.confidence.outer import MAX_CUTS, new_polytope
+from voful.confidence.peeled.cuts import supports
+from voful.confidence.peeled.outer_polytope import MAX_CUTS, new_polytope
 from voful.typing import FloatArray
 
 STATES = 2500

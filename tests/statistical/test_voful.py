@@ -11,7 +11,7 @@ from helpers import assert_exit_rate, count, sphere
 from voful import OFUL, VOFUL
 from voful.confidence import PeeledSet
 from voful.envs import LinearBandit, linear_bandit
-from voful.experiments.loop import play
+from voful.experiments.play.loop import play
 
 LAWS = ["gaussian", "two_point", "rare_positive", "bernoulli", "adversary"]
 DELTA, RUNS, ROUNDS = 0.1, 300, 400

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import voful
 from voful import registry
 from voful.cli import app
-from voful.experiments.demo import demo_study
+from voful.experiments.study.demo import demo_study
 
 runner = CliRunner()
 
@@ -82,7 +82,7 @@ def test_bad_options_are_refused() -> None:
 def test_bench_measures_one_policy_agents_and_growth(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from voful.experiments.bench import episodic, sweep
+    from voful.bench import episodic, sweep
 
     size = {"horizon": 10, "n_states": 3, "n_actions": 2, "dim": 2, "episodes": 3}
     small_agents = partial(episodic.measure_episodic, base=size, changes=[{}])

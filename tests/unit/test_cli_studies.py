@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 
 import voful
 from voful.cli import app
-from voful.experiments.run import Contender, Problem
-from voful.experiments.runner import run_study
-from voful.experiments.store import Store
-from voful.experiments.study import Study, read_study
+from voful.experiments.runner.runner import run_study
+from voful.experiments.store.store import Store
+from voful.experiments.study.run import Contender, Problem
+from voful.experiments.study.study import Study, read_study
 
 runner = CliRunner()
 

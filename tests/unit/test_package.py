@@ -42,9 +42,14 @@ def test_import_is_light() -> None:
     """Importing the package loads nothing to speak of; a policy needs NumPy and Numba only."""
     assert loaded("import voful", (*HEAVY, "numba", "numpy")) == []
     policy = "from voful import BetOFUL; BetOFUL(2).select([[1, 0], [0, 1]])"
-    others = ("voful.bandits.oful", "voful.confidence.peeled", "voful.mdp.model", "voful.registry")
+    others = (
+        "voful.bandits.oful",
+        "voful.confidence.peeled.set",
+        "voful.mdp.model",
+        "voful.registry",
+    )
     assert loaded(policy, (*HEAVY, *others, "voful.bandits.betoful")) == ["voful.bandits.betoful"]
-    worker = "from voful.experiments.execute import attempt"
+    worker = "from voful.experiments.play.execute import attempt"
     assert loaded(worker, HEAVY) == []
 
 

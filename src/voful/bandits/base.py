@@ -17,8 +17,8 @@ from voful.bandits.optimism import (
 from voful.bandits.rounds import Kernels, State
 from voful.confidence.algebra import dots
 from voful.confidence.base import BaseConfidenceSet
-from voful.confidence.ellipsoid import RidgeEllipsoid
-from voful.confidence.intersection import EllipsoidIntersection
+from voful.confidence.ellipsoids.intersection import EllipsoidIntersection
+from voful.confidence.ellipsoids.ridge import RidgeEllipsoid
 from voful.typing import BoolArray, FloatArray, Path, Seed
 
 

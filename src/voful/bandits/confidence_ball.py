@@ -9,7 +9,7 @@ from voful import validation
 from voful.bandits.base import EllipsoidPolicy
 from voful.bandits.rounds import Kernels, Ridge, State, choose_in_ellipsoid, in_ellipsoid
 from voful.compiled import kernel, shared
-from voful.confidence.ellipsoid import COUNT, RidgeEllipsoid, ridge_update
+from voful.confidence.ellipsoids.ridge import COUNT, RidgeEllipsoid, ridge_update
 from voful.typing import BoolArray, FloatArray, Seed
 from voful.validation import ObservationSpace
 

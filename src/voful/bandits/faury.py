@@ -13,8 +13,8 @@ from voful.bandits.weighted_oful import CONSTANTS
 from voful.compiled import kernel, shared
 from voful.concentration import best_variation_bernstein, faury_radius, variation_radius
 from voful.confidence.algebra import dots
-from voful.confidence.ellipsoid import check_conditioning, within
-from voful.confidence.score import (
+from voful.confidence.ellipsoids.ridge import check_conditioning, within
+from voful.confidence.ellipsoids.score import (
     ScoreArrays,
     ScoreEllipsoid,
     score_norm,

@@ -19,7 +19,12 @@ from voful.bandits.optimism import best_for
 from voful.bandits.rounds import Kernels, Ridge, State, in_ellipsoid
 from voful.compiled import kernel, shared
 from voful.confidence.algebra import unwhiten
-from voful.confidence.ellipsoid import COUNT, RidgeEllipsoid, check_conditioning, ridge_update
+from voful.confidence.ellipsoids.ridge import (
+    COUNT,
+    RidgeEllipsoid,
+    check_conditioning,
+    ridge_update,
+)
 from voful.typing import BoolArray, FloatArray, Seed
 from voful.validation import ObservationSpace
 

@@ -13,7 +13,7 @@ from voful.bandits.optimism import most_optimistic_in_ellipsoid
 from voful.bandits.rounds import Kernels, Ridge, State, choose_in_ellipsoid, no_set
 from voful.compiled import kernel
 from voful.confidence.algebra import dots, means_and_widths
-from voful.confidence.ellipsoid import COUNT, check_conditioning, ridge_start, ridge_update
+from voful.confidence.ellipsoids.ridge import COUNT, check_conditioning, ridge_start, ridge_update
 from voful.typing import BoolArray, FloatArray, Seed
 from voful.validation import ObservationSpace
 

@@ -13,8 +13,8 @@ from voful.bandits.rounds import Kernels, Ridge, State, choose_in_ellipsoids, in
 from voful.compiled import kernel
 from voful.confidence.algebra import dot, whiten
 from voful.confidence.compensated import add_number
-from voful.confidence.ellipsoid import check_conditioning, ridge_update
-from voful.confidence.intersection import EllipsoidIntersection
+from voful.confidence.ellipsoids.intersection import EllipsoidIntersection
+from voful.confidence.ellipsoids.ridge import check_conditioning, ridge_update
 from voful.typing import BoolArray, FloatArray, IntArray, Seed
 from voful.validation import ObservationSpace
 

@@ -12,7 +12,7 @@ from voful.bandits.base import EllipsoidPolicy
 from voful.bandits.rounds import Kernels, Ridge, State, choose_in_ellipsoid, in_ellipsoid
 from voful.compiled import kernel
 from voful.confidence.algebra import whiten
-from voful.confidence.ellipsoid import RidgeEllipsoid, check_conditioning, ridge_update
+from voful.confidence.ellipsoids.ridge import RidgeEllipsoid, check_conditioning, ridge_update
 from voful.typing import BoolArray, FloatArray, Seed
 from voful.validation import ObservationSpace
 

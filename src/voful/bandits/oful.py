@@ -12,7 +12,12 @@ from voful.bandits.base import EllipsoidPolicy
 from voful.bandits.optimism import most_optimistic_in_ellipsoid
 from voful.bandits.rounds import Kernels, Ridge, State, in_ellipsoid
 from voful.compiled import kernel
-from voful.confidence.ellipsoid import LOG_DET, RidgeEllipsoid, check_conditioning, ridge_update
+from voful.confidence.ellipsoids.ridge import (
+    LOG_DET,
+    RidgeEllipsoid,
+    check_conditioning,
+    ridge_update,
+)
 from voful.typing import BoolArray, FloatArray, Seed
 from voful.validation import ObservationSpace
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from voful.compiled import kernel
 from voful.confidence.algebra import dots, means_and_widths
-from voful.confidence.intersection import tightest_interval
+from voful.confidence.ellipsoids.intersection import tightest_interval
 from voful.typing import BoolArray, FloatArray
 
 TIE = 1e-9

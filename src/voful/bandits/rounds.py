@@ -15,8 +15,8 @@ import numpy as np
 from voful.bandits.optimism import most_optimistic_in_ellipsoid, most_optimistic_in_ellipsoids
 from voful.compiled import kernel
 from voful.confidence.algebra import quadratic_form
-from voful.confidence.ellipsoid import within
-from voful.confidence.intersection import in_all
+from voful.confidence.ellipsoids.intersection import in_all
+from voful.confidence.ellipsoids.ridge import within
 from voful.typing import BoolArray, FloatArray
 
 State: TypeAlias = tuple[Any, ...]

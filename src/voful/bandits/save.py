@@ -20,8 +20,8 @@ from voful.concentration import (
     self_bounded_radius,
 )
 from voful.confidence.algebra import dot, means_and_widths, whiten
-from voful.confidence.ellipsoid import COUNT, ridge_update
-from voful.confidence.intersection import EllipsoidIntersection
+from voful.confidence.ellipsoids.intersection import EllipsoidIntersection
+from voful.confidence.ellipsoids.ridge import COUNT, ridge_update
 from voful.typing import BoolArray, FloatArray, IntArray, Seed
 from voful.validation import ObservationSpace
 

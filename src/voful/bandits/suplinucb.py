@@ -14,8 +14,8 @@ from voful.bandits.optimism import most_optimistic
 from voful.bandits.rounds import Kernels, Ridge, State, no_set
 from voful.compiled import kernel
 from voful.confidence.algebra import dots, means_and_widths, whiten
-from voful.confidence.ellipsoid import COUNT, check_conditioning, ridge_start, ridge_update
-from voful.confidence.intersection import tightest_interval
+from voful.confidence.ellipsoids.intersection import tightest_interval
+from voful.confidence.ellipsoids.ridge import COUNT, check_conditioning, ridge_start, ridge_update
 from voful.typing import BoolArray, FloatArray, IntArray, Seed
 from voful.validation import ObservationSpace
 

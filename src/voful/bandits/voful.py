@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from voful.bandits.base import OptimisticPolicy
 from voful.confidence.levels import notable_growth
-from voful.confidence.outer import OuterPolytope
-from voful.confidence.peeled import PeeledSet
+from voful.confidence.peeled.outer_polytope import OuterPolytope
+from voful.confidence.peeled.set import PeeledSet
 from voful.typing import BoolArray, FloatArray, Seed
 
 

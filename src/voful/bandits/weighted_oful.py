@@ -18,7 +18,7 @@ from voful.concentration import (
     self_normalized_bernstein,
     zhou_gu_szepesvari_radius,
 )
-from voful.confidence.ellipsoid import (
+from voful.confidence.ellipsoids.ridge import (
     COUNT,
     LOG_DET,
     RidgeEllipsoid,

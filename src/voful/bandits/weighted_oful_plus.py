@@ -21,8 +21,8 @@ from voful.concentration import (
     zhou_gu_radius,
 )
 from voful.confidence.algebra import whiten
-from voful.confidence.ellipsoid import LOG_DET, check_conditioning, ridge_update
-from voful.confidence.intersection import EllipsoidIntersection
+from voful.confidence.ellipsoids.intersection import EllipsoidIntersection
+from voful.confidence.ellipsoids.ridge import LOG_DET, check_conditioning, ridge_update
 from voful.typing import BoolArray, FloatArray, IntArray, Seed
 from voful.validation import ObservationSpace
 

@@ -1,9 +1,9 @@
 """Environments: they own theta*, know every true mean and variance, and no algorithm."""
 
-from voful.envs.arms import GivenArms, RandomArms, TinyThenUnitArms
-from voful.envs.linear_bandit import Feedback, LinearBandit, linear_bandit
-from voful.envs.linear_mixture import LinearMixtureMDP, Trajectories
-from voful.envs.mixture_families import (
+from voful.envs.bandit.arms import GivenArms, RandomArms, TinyThenUnitArms
+from voful.envs.bandit.linear_bandit import Feedback, LinearBandit, linear_bandit
+from voful.envs.bandit.noise import LAWS, ArmScale, ConstantScale, DirectionScale, Noise
+from voful.envs.mixture.families import (
     FAMILIES,
     ctgoal,
     ctqueue,
@@ -13,8 +13,8 @@ from voful.envs.mixture_families import (
     mortal,
     riverswim,
 )
-from voful.envs.noise import LAWS, ArmScale, ConstantScale, DirectionScale, Noise
-from voful.envs.toy_text import GymnasiumMixture, from_gymnasium
+from voful.envs.mixture.linear_mixture import LinearMixtureMDP, Trajectories
+from voful.envs.mixture.toy_text import GymnasiumMixture, from_gymnasium
 
 __all__ = [
     "FAMILIES",

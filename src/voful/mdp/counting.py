@@ -9,7 +9,7 @@ import numpy as np
 
 from voful.compiled import kernel
 from voful.confidence.base import ParameterSet
-from voful.confidence.mixture import MixtureSet
+from voful.confidence.mixture.base import MixtureSet
 from voful.mdp.base import Agent
 from voful.mdp.planning import OptimisticPlan, optimistic_plan, optimistic_plan_over_vertices
 from voful.mdp.trajectories import successor_index

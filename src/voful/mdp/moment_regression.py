@@ -23,7 +23,7 @@ import numpy as np
 
 from voful.compiled import kernel
 from voful.confidence.algebra import dot, whiten
-from voful.confidence.ellipsoid import LOG_DET, ridge_update_within
+from voful.confidence.ellipsoids.ridge import LOG_DET, ridge_update_within
 from voful.typing import FloatArray, IntArray
 
 CHUNK = 64  # steps whose features stay in the cache

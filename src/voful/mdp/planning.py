@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from voful import persistence, validation
 from voful.compiled import kernel
-from voful.confidence.mixture_ends import MixtureEllipsoids, fill_ends
+from voful.confidence.mixture.ends import MixtureEllipsoids, fill_ends
 from voful.mdp.model import LinearMixtureModel, expected_next
 from voful.typing import FloatArray, IntArray
 

@@ -14,8 +14,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from voful import validation
-from voful.confidence.domain import Domain
-from voful.confidence.mixture_ellipsoid import MixtureEllipsoid, Regressions
+from voful.confidence.mixture.domain import Domain
+from voful.confidence.mixture.ridge import MixtureEllipsoid, Regressions
 from voful.mdp.base import Agent
 from voful.mdp.model import LinearMixtureModel
 from voful.mdp.moment_regression import learn_moments, line_radius

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voful.experiments.manifest import Manifest
+from voful.experiments.store.manifest import Manifest
 from voful.persistence import atomic_file
-from voful.report import figures, summaries
-from voful.report.groups import has_widths, of_long_series
-from voful.report.missing import missing
+from voful.report import figures
+from voful.report.figures.style import Style, styles
+from voful.report.figures.theatre import theatre_strip
 from voful.report.page import write_page
-from voful.report.played import Played
-from voful.report.style import Style, styles
-from voful.report.theatre import theatre_strip
+from voful.report.statistics import summaries
+from voful.report.statistics.groups import has_widths, of_long_series
+from voful.report.statistics.missing import missing
+from voful.report.statistics.played import Played
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

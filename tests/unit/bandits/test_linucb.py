@@ -8,7 +8,7 @@ import pytest
 
 from helpers import sphere
 from voful import LinUCB, SupLinUCB
-from voful.confidence.ellipsoid import COUNT
+from voful.confidence.ellipsoids.ridge import COUNT
 
 
 def test_alpha_as_printed_for_rewards_in_the_unit_interval() -> None:

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from voful.confidence import LikelihoodSet
-from voful.confidence.mixture_likelihood import (
+from voful.confidence.mixture.log_likelihood import (
     maximum_likelihood,
     mixture_evidence,
     outside_points,

@@ -8,16 +8,16 @@ import pytest
 
 from voful.confidence import MomentSet
 from voful.confidence.directions import mixture_directions
-from voful.confidence.exponential_tests import CAPS, SCALES, ExponentialTests
-from voful.confidence.layered_tests import (
+from voful.confidence.levels import ell
+from voful.confidence.mixture.exponential_tests import CAPS, SCALES, ExponentialTests
+from voful.confidence.mixture.layered_tests import (
     LayeredTests,
     layer,
     paper_iota,
     paper_levels,
     paper_moments,
 )
-from voful.confidence.levels import ell
-from voful.confidence.observations import Observations, observe
+from voful.confidence.mixture.observations import Observations, observe
 from voful.typing import ConfidenceSet, FloatArray
 
 THETA = np.array([0.2, 0.5, 0.3])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from helpers import sphere
-from voful.confidence import peeling
-from voful.confidence.peeling import (
+from voful.confidence.peeled import tests as peeling
+from voful.confidence.peeled.tests import (
     add_observation,
     excess,
     exit_step,

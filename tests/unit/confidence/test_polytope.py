@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from voful.confidence import PolytopeSet
-from voful.confidence.clipping import clip_polygon
-from voful.confidence.domain import Domain
-from voful.confidence.polytope import SLACK
-from voful.confidence.programmes import Programme, chebyshev
-from voful.confidence.template import box_support, frame_support
+from voful.confidence.mixture.boxes import box_support, frame_support
+from voful.confidence.mixture.domain import Domain
+from voful.confidence.mixture.linear_programmes import Programme, chebyshev
+from voful.confidence.mixture.polygons import clip_polygon
+from voful.confidence.mixture.polytope import SLACK
 from voful.typing import ConfidenceSet, FloatArray
 
 DOMAINS = [(1, True), (2, True), (3, True), (4, True), (5, True), (8, True)]

@@ -5,8 +5,7 @@ import pytest
 from scipy.optimize import linprog
 
 from helpers import sphere
-from voful.confidence.outer import new_polytope
-from voful.confidence.simplex import (
+from voful.confidence.peeled.dual_simplex import (
     EMPTY,
     OPTIMAL,
     add_row,
@@ -17,6 +16,7 @@ from voful.confidence.simplex import (
     optimise,
     start_at_corner,
 )
+from voful.confidence.peeled.outer_polytope import new_polytope
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3, 6])

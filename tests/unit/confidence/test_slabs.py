@@ -11,11 +11,11 @@ from scipy.optimize import minimize
 from helpers import sphere
 from voful import VOFUL
 from voful.confidence import PeeledSet
-from voful.confidence.caps import bound_in_ball
-from voful.confidence.outer import new_polytope
-from voful.confidence.peeling import able, excess, n_tests_in, passes, select_tests, unpack
-from voful.confidence.simplex import add_row, new_basis
-from voful.confidence.slabs import add_slabs, slab
+from voful.confidence.peeled.ball_bounds import bound_in_ball
+from voful.confidence.peeled.dual_simplex import add_row, new_basis
+from voful.confidence.peeled.outer_polytope import new_polytope
+from voful.confidence.peeled.slabs import add_slabs, slab
+from voful.confidence.peeled.tests import able, excess, n_tests_in, passes, select_tests, unpack
 from voful.typing import FloatArray
 
 

@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from voful import envs
-from voful.envs.arms import GivenArms, RandomArms, TinyThenUnitArms, projections
-from voful.envs.streams import BLOCK_ROUNDS
+from voful.envs.bandit.arms import GivenArms, RandomArms, TinyThenUnitArms, projections
+from voful.envs.bandit.streams import BLOCK_ROUNDS
 
 loose: Any = envs  # for calls that the types forbid
 SEED = np.random.SeedSequence(7)

@@ -9,8 +9,8 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from voful.envs import FAMILIES, GymnasiumMixture, ctgoal, from_gymnasium, mixture_family
-from voful.envs.gym import GymnasiumMDP
-from voful.envs.toy_text import END, START, Label
+from voful.envs.mixture.gym import GymnasiumMDP
+from voful.envs.mixture.toy_text import END, START, Label
 
 
 def latest(name: str, **params: Any) -> Any:

@@ -20,8 +20,8 @@ from voful.envs import (
     TinyThenUnitArms,
     linear_bandit,
 )
-from voful.envs.linear_bandit import Feedback
-from voful.envs.streams import BLOCK_ROUNDS
+from voful.envs.bandit.linear_bandit import Feedback
+from voful.envs.bandit.streams import BLOCK_ROUNDS
 from voful.typing import FloatArray
 
 GAUSSIAN = Noise("gaussian", ConstantScale(0.1))

@@ -15,7 +15,7 @@ from voful.envs import (
     mortal,
     riverswim,
 )
-from voful.envs.mixture_families import default_theta
+from voful.envs.mixture.families import default_theta
 
 SMALL: dict[str, dict[str, Any]] = {name: {"horizon": 24} for name in FAMILIES}
 

@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from voful.envs import noise as laws
-from voful.envs.noise import LAWS, ArmScale, ConstantScale, DirectionScale, Noise
+from voful.envs.bandit import noise as laws
+from voful.envs.bandit.noise import LAWS, ArmScale, ConstantScale, DirectionScale, Noise
 from voful.typing import FloatArray
 
 Case: TypeAlias = tuple[float, float, float, float]  # mean, sigma, lo, hi

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtri
 
-from voful.envs import normal
+from voful.envs.bandit import normal
 
 
 def test_normal_quantile_against_scipy() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare, kstest
 
-from voful.envs.streams import (
+from voful.envs.bandit.streams import (
     BLOCK_ROUNDS,
     NOISE,
     TRAJECTORIES,

@@ -12,17 +12,17 @@ import polars as pl
 import pytest
 
 import voful
-from voful.experiments.backends import Processes
-from voful.experiments.run import Contender, Problem, Run
-from voful.experiments.runner import run_study
-from voful.experiments.study import Study
-from voful.experiments.threads import ONE_THREAD, is_single
+from voful.experiments.runner.backends import Processes
+from voful.experiments.runner.runner import run_study
+from voful.experiments.runner.threads import ONE_THREAD, is_single
+from voful.experiments.study.run import Contender, Problem, Run
+from voful.experiments.study.study import Study
 
 FORK = """
 import sys
 from voful.experiments import backends
-from voful.experiments.runner import run_study
-from voful.experiments.study import parse_study
+from voful.experiments.runner.runner import run_study
+from voful.experiments.study.study import parse_study
 
 def refuse(sockets):
     raise AssertionError(sys.argv[3])

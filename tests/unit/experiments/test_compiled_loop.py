@@ -11,10 +11,10 @@ import pytest
 from voful import OFUL, BetOFUL, registry
 from voful.confidence.base import BallSet
 from voful.envs import LAWS, LinearBandit, linear_bandit
-from voful.experiments.compiled_loop import LONGEST, can_play, longest_call, play_compiled
-from voful.experiments.execute import _columns, prepare_bandit
-from voful.experiments.loop import Columns, play
-from voful.experiments.run import Contender, Problem, Run
+from voful.experiments.play.compiled_loop import LONGEST, can_play, longest_call, play_compiled
+from voful.experiments.play.execute import _columns, prepare_bandit
+from voful.experiments.play.loop import Columns, play
+from voful.experiments.study.run import Contender, Problem, Run
 
 N_ROUNDS = 600  # two blocks and a part of a third
 COMPILED = [e.id for e in registry.entries("bandit") if vars(e.cls).get("_kernels")]
@@ -179,7 +179,7 @@ def test_studies_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*args: Any, **kwargs: Any) -> Any:
         raise AssertionError("the Python loop")
 
-    monkeypatch.setattr("voful.experiments.execute.play", refuse)
+    monkeypatch.setattr("voful.experiments.play.execute.play", refuse)
     run = Run(Problem("p", {"dim": 2}, 20), Contender("oful", "oful"), 0, 0)
     assert prepare_bandit(run).play()["round"][-1] == 20
     adversary = Run(Problem("p", {"dim": 2, "noise": "adversary"}, 20), run.contender, 0, 0)

@@ -9,7 +9,7 @@ import pytest
 from mdp_helpers import Counter
 from voful import registry
 from voful.envs import LinearMixtureMDP, ctgoal, mortal
-from voful.experiments.episodes import play_episodes
+from voful.experiments.play.episodes import play_episodes
 from voful.mdp.planning import OptimisticPlan
 from voful.typing import EpisodicAgent
 

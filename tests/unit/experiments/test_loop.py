@@ -7,7 +7,7 @@ import pytest
 
 from voful import OFUL, registry
 from voful.envs import linear_bandit
-from voful.experiments.loop import doubling, log_spaced, play
+from voful.experiments.play.loop import doubling, log_spaced, play
 
 
 class Stubborn:

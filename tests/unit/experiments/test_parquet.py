@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voful.experiments.parquet import is_whole, parquet
+from voful.experiments.store.parquet import is_whole, parquet
 
 
 def read(n_rows: int, columns: dict[str, Any]) -> pl.DataFrame:

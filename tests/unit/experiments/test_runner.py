@@ -8,14 +8,14 @@ import polars as pl
 import pytest
 
 import voful
-from voful.experiments.demo import demo_study
-from voful.experiments.execute import Outcome
-from voful.experiments.lock import LockedError
-from voful.experiments.parquet import parquet
-from voful.experiments.run import Contender, Problem, Run
-from voful.experiments.runner import run_study
-from voful.experiments.store import Store
-from voful.experiments.study import Study, parse_study
+from voful.experiments.play.execute import Outcome
+from voful.experiments.runner.runner import run_study
+from voful.experiments.store.lock import LockedError
+from voful.experiments.store.parquet import parquet
+from voful.experiments.store.store import Store
+from voful.experiments.study.demo import demo_study
+from voful.experiments.study.run import Contender, Problem, Run
+from voful.experiments.study.study import Study, parse_study
 
 TIMES = ["select_time", "update_time"]
 
@@ -235,7 +235,7 @@ def test_a_full_disk_leaves_earlier_results_intact(
         written += 1
         return parquet(n_rows, columns, **options)
 
-    monkeypatch.setattr("voful.experiments.store.parquet", full)
+    monkeypatch.setattr("voful.experiments.store.store.parquet", full)
     with pytest.raises(OSError, match="No space left"):
         run_study(study("oful"), tmp_path, workers=2)
     monkeypatch.undo()
@@ -247,7 +247,7 @@ def test_a_full_disk_leaves_earlier_results_intact(
 
 
 def test_files_are_packed_as_they_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("voful.experiments.runner.PACK_AT", 3)
+    monkeypatch.setattr("voful.experiments.runner.runner.PACK_AT", 3)
     run_study(study("oful", "oful-rare", replicates=4), tmp_path, workers=2)
     names = [path.name for path in (tmp_path / "runs").iterdir()]
     assert len(names) <= 16 // 3 + 2

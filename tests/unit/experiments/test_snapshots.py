@@ -7,12 +7,12 @@ import polars as pl
 import pytest
 
 import voful
-from voful.experiments.loop import log_spaced
-from voful.experiments.merge import merge_results
-from voful.experiments.run import Contender, Problem
-from voful.experiments.runner import run_study
-from voful.experiments.store import Store
-from voful.experiments.study import Study, parse_study
+from voful.experiments.play.loop import log_spaced
+from voful.experiments.runner.runner import run_study
+from voful.experiments.store.merge import merge_results
+from voful.experiments.store.store import Store
+from voful.experiments.study.run import Contender, Problem
+from voful.experiments.study.study import Study, parse_study
 
 POLICIES = ("oful", "voful", "betoful", "lin-ts", "epsilon-greedy", "lofav", "save")
 N_ROUNDS = 60

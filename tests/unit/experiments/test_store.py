@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 
 import voful
-from voful.experiments.manifest import Manifest
-from voful.experiments.merge import merge_results
-from voful.experiments.run import Contender, Problem, Run
-from voful.experiments.store import Store
-from voful.experiments.study import Study
+from voful.experiments.store.manifest import Manifest
+from voful.experiments.store.merge import merge_results
+from voful.experiments.store.store import Store
+from voful.experiments.study.run import Contender, Problem, Run
+from voful.experiments.study.study import Study
 from voful.persistence import FileFormatError
 
 

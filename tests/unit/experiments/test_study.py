@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 
 import voful
 from voful.cli import app
-from voful.experiments.runner import run_study
-from voful.experiments.study import parse_study, read_study
+from voful.experiments.runner.runner import run_study
+from voful.experiments.study.study import parse_study, read_study
 
 STUDIES = sorted((Path(__file__).parents[3] / "studies").glob("*.toml"))
 
@@ -195,7 +195,7 @@ def test_keys_tell_runs_apart() -> None:
 
 def test_another_library_has_other_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     before = {run.key for run in parse_study(GOOD).runs()}
-    monkeypatch.setattr("voful.experiments.run.library_version", lambda: "0.2.0")
+    monkeypatch.setattr("voful.experiments.study.run.library_version", lambda: "0.2.0")
     assert not before & {run.key for run in parse_study(GOOD).runs()}
 
 

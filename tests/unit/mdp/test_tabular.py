@@ -8,9 +8,9 @@ import pytest
 
 from mdp_helpers import random_model, random_walk
 from voful import MVP, UCBVI, LinearMixtureModel, registry
-from voful.envs.mixture_families import ctgoal
-from voful.experiments.episodes import play_episodes
-from voful.mdp.mvp import SHARP
+from voful.envs.mixture.families import ctgoal
+from voful.experiments.play.episodes import play_episodes
+from voful.mdp.agents.mvp import SHARP
 from voful.mdp.tabular import empirical_moments
 
 IDS = ["mvp", "mvp-sharp", "mvp-paper", "ucbvi-bf", "ucbvi-ch"]

@@ -9,12 +9,12 @@ import pytest
 from mdp_helpers import random_model, random_walk, signed_model
 from voful import UCRLVTR, BetVTR, HFUCRLVTRPlus, PosteriorMixture, UCRLVTRPlus
 from voful.confidence.algebra import whitener_from
-from voful.confidence.mixture_ellipsoid import at_sum_one
-from voful.confidence.mixture_ends import MixtureEllipsoids, ends_of
-from voful.envs.mixture_families import mixture_family
-from voful.experiments.episodes import play_episodes
+from voful.confidence.mixture.ends import MixtureEllipsoids, ends_of
+from voful.confidence.mixture.ridge import at_sum_one
+from voful.envs.mixture.families import mixture_family
+from voful.experiments.play.episodes import play_episodes
+from voful.mdp.agents.posterior_mixture import hit_and_run
 from voful.mdp.planning import optimistic_plan
-from voful.mdp.posterior_mixture import hit_and_run
 
 
 def test_the_cut_with_sum_one_is_exact() -> None:
@@ -122,9 +122,9 @@ def test_betting_set_shrinks_and_keeps_theta(bet: str) -> None:
 
 def test_a_bet_does_not_see_which_other_laws_are_met() -> None:
     """What one law teaches before anything else is the same whatever stands beside it."""
-    from voful.confidence.betting.counted import CountedBettingSet
-    from voful.confidence.domain import Domain
-    from voful.confidence.observations import observe
+    from voful.confidence.mixture.betting import CountedBettingSet
+    from voful.confidence.mixture.domain import Domain
+    from voful.confidence.mixture.observations import observe
 
     rng = np.random.default_rng(0)
     laws = np.moveaxis(rng.dirichlet(np.ones(4), size=(5, 3)), 1, 2)

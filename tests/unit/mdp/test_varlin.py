@@ -7,10 +7,10 @@ import pytest
 
 from mdp_helpers import random_model, random_walk
 from voful import LikelihoodUCRL, LinearMixtureModel, VARLin
-from voful.confidence.layered_tests import layer
+from voful.confidence.mixture.layered_tests import layer
 from voful.envs import LinearMixtureMDP
-from voful.envs.mixture_families import ctgoal, mortal
-from voful.experiments.episodes import EpisodeRecord, play_episodes
+from voful.envs.mixture.families import ctgoal, mortal
+from voful.experiments.play.episodes import EpisodeRecord, play_episodes
 from voful.mdp.counting import count_transitions
 from voful.potential import EpisodePotential
 

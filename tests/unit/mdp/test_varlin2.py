@@ -10,10 +10,15 @@ import voful
 from mdp_helpers import random_model, signed_model
 from voful import VARLin, VARLin2
 from voful.concentration import freedman_curvature
-from voful.confidence.layered_tests import LayeredTests, paper_iota, varlin2_iota, varlin2_layering
-from voful.confidence.observations import observe
+from voful.confidence.mixture.layered_tests import (
+    LayeredTests,
+    paper_iota,
+    varlin2_iota,
+    varlin2_layering,
+)
+from voful.confidence.mixture.observations import observe
 from voful.envs import ctgoal
-from voful.experiments.episodes import play_episodes
+from voful.experiments.play.episodes import play_episodes
 
 MODEL = random_model(5, dim=3, n_states=5, n_actions=2, horizon=6)
 

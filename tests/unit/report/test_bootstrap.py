@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import binomtest
 
 from helpers import count
-from voful.report import bootstrap
-from voful.report.bootstrap import mean_interval, percentile_interval, resampled_means
+from voful.report.statistics import bootstrap
+from voful.report.statistics.bootstrap import mean_interval, percentile_interval, resampled_means
 
 
 def values(n: int, m: int = 3) -> np.ndarray:

@@ -7,9 +7,9 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from voful.report.console import MOST_ROWS, exponents, headline, number
-from voful.report.growth import growth_exponents
-from voful.report.summaries import final_table
+from voful.report.statistics.growth import growth_exponents
+from voful.report.statistics.summaries import final_table
+from voful.report.terminal.console import MOST_ROWS, exponents, headline, number
 
 
 def shown(table: Table) -> str:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from voful.report.differences import paired_differences
+from voful.report.statistics.differences import paired_differences
 
 REGRETS = {"a": [1.0, 5.0, 9.0, 4.0], "b": [2.0, 7.0, 9.0, 3.0], "c": [0.0, 0.0]}
 

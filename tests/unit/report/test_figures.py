@@ -20,8 +20,8 @@ from voful.report.figures import (
     width_over_rounds,
     write,
 )
-from voful.report.style import COLUMN, PAGE
-from voful.report.summaries import with_families, with_series
+from voful.report.figures.style import COLUMN, PAGE
+from voful.report.statistics.summaries import with_families, with_series
 
 
 def test_figure_names_every_policy_and_is_reproducible(

@@ -5,12 +5,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from voful.experiments.manifest import Manifest
-from voful.experiments.run import Contender, Problem
-from voful.experiments.store import Store
-from voful.experiments.study import Study
+from voful.experiments.store.manifest import Manifest
+from voful.experiments.store.store import Store
+from voful.experiments.study.run import Contender, Problem
+from voful.experiments.study.study import Study
 from voful.report.files import MOST_PANELS, write_report
-from voful.report.summaries import final_table, regret_curves
+from voful.report.statistics.summaries import final_table, regret_curves
 
 
 def stored(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from voful.report.groups import of_long_series, reference_of
+from voful.report.statistics.groups import of_long_series, reference_of
 
 
 def test_lines_against_the_variance_need_three_problems() -> None:

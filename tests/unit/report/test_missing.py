@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from voful.experiments.manifest import Manifest
-from voful.experiments.run import Contender, Problem
-from voful.experiments.study import Study
-from voful.report.console import gaps
-from voful.report.missing import missing
+from voful.experiments.store.manifest import Manifest
+from voful.experiments.study.run import Contender, Problem
+from voful.experiments.study.study import Study
+from voful.report.statistics.missing import missing
+from voful.report.terminal.console import gaps
 
 STUDY = Study(
     "s",

@@ -13,18 +13,18 @@ import polars as pl
 import pytest
 
 import voful
-from voful.experiments.manifest import Manifest
-from voful.experiments.run import Contender, Problem
-from voful.experiments.runner import run_study
-from voful.experiments.store import Store
-from voful.experiments.study import Study, parse_study
-from voful.report.differences import paired_differences
-from voful.report.groups import reference_of
-from voful.report.growth import growth_exponents
+from voful.experiments.runner.runner import run_study
+from voful.experiments.store.manifest import Manifest
+from voful.experiments.store.store import Store
+from voful.experiments.study.run import Contender, Problem
+from voful.experiments.study.study import Study, parse_study
 from voful.report.page import write_page
 from voful.report.page.data import MOST_POINTS, MOST_SEEDS, page_data
 from voful.report.page.numbers import short
-from voful.report.summaries import final_table
+from voful.report.statistics.differences import paired_differences
+from voful.report.statistics.groups import reference_of
+from voful.report.statistics.growth import growth_exponents
+from voful.report.statistics.summaries import final_table
 
 STUDY = Study(
     "small </script><b>&amp;",

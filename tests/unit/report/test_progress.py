@@ -4,9 +4,9 @@ import io
 
 from rich.console import Console
 
-from voful.experiments.execute import Outcome
-from voful.experiments.run import Contender, Problem, Run
-from voful.report.progress import LiveProgress, PlainProgress, Tally, make_progress
+from voful.experiments.play.execute import Outcome
+from voful.experiments.study.run import Contender, Problem, Run
+from voful.report.terminal.progress import LiveProgress, PlainProgress, Tally, make_progress
 
 RUNS = [
     Run(Problem("easy", {}, 100), Contender(name, "oful"), replicate, 0)

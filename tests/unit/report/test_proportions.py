@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from voful.report.proportions import clopper_pearson
+from voful.report.statistics.proportions import clopper_pearson
 
 
 @pytest.mark.parametrize("n", [1, 10, 57])

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from voful.experiments.run import Problem
-from voful.report.series import series_of
+from voful.experiments.study.run import Problem
+from voful.report.statistics.series import series_of
 
 
 def problem(name: str, **params: Any) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from voful.experiments.bench.clock import Speed
-from voful.experiments.bench.episodic import AgentSpeed
-from voful.experiments.bench.sweep import Growth
-from voful.report.speed import episodic_table, growth_table, markdown, speed_table
+from voful.bench.clock import Speed
+from voful.bench.episodic import AgentSpeed
+from voful.bench.sweep import Growth
+from voful.report.terminal.speed import episodic_table, growth_table, markdown, speed_table
 
 
 def test_tables_say_what_was_measured() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from voful import registry
-from voful.report.style import (
+from voful.report.figures.style import (
     COLOURS,
     COLUMN,
     PAGE,

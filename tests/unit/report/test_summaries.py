@@ -5,8 +5,8 @@ import statistics
 import polars as pl
 import pytest
 
-from voful.report.proportions import clopper_pearson
-from voful.report.summaries import (
+from voful.report.statistics.proportions import clopper_pearson
+from voful.report.statistics.summaries import (
     final_table,
     regret_by_horizon,
     regret_by_variance,

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from voful.experiments.run import Contender, Problem
-from voful.experiments.runner import run_study
-from voful.experiments.store import Store
-from voful.experiments.study import Study
+from voful.experiments.runner.runner import run_study
+from voful.experiments.store.store import Store
+from voful.experiments.study.run import Contender, Problem
+from voful.experiments.study.study import Study
 from voful.report.figures import write
-from voful.report.theatre import theatre_strip
+from voful.report.figures.theatre import theatre_strip
 
 
 def test_the_strip_shows_policies_rounds_and_problems(tmp_path: Path) -> None:

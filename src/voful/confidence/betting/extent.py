@@ -11,7 +11,7 @@ from voful.confidence.algebra import SIDE_BY_SIDE, dot, means_and_widths, whiten
 from voful.confidence.betting.plugin import leader
 from voful.confidence.betting.quadratic import distance
 from voful.confidence.betting.state import EMPTIED, RAD, Ellipsoids, State, open_state
-from voful.confidence.intersection import tightest_interval
+from voful.confidence.ellipsoids.intersection import tightest_interval
 from voful.typing import BoolArray, FloatArray, IntArray
 
 

@@ -9,15 +9,15 @@ from typing import Any
 import polars as pl
 
 from voful import registry
-from voful.experiments.manifest import Cell
-from voful.report.cells import last_rows
+from voful.experiments.store.manifest import Cell
 from voful.report.figures import style_of
-from voful.report.groups import has_widths, of_long_series
 from voful.report.page.numbers import short, shorts
 from voful.report.page.stage import stage
 from voful.report.page.story import how_to_repeat, what_is_missing
-from voful.report.played import Played
-from voful.report.summaries import (
+from voful.report.statistics.cells import last_rows
+from voful.report.statistics.groups import has_widths, of_long_series
+from voful.report.statistics.played import Played
+from voful.report.statistics.summaries import (
     regret_by_horizon,
     regret_by_variance,
     regret_curves,

@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from voful.experiments.manifest import Manifest
-from voful.experiments.store import Store
-from voful.report.missing import missing
+from voful.experiments.store.manifest import Manifest
+from voful.experiments.store.store import Store
+from voful.report.statistics.missing import missing
 
 MOST_FAILURES = 40  # tracebacks on the page
 LONGEST = 4000  # characters of one

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from voful.persistence import atomic_file
 from voful.report.page.data import page_data
-from voful.report.played import Played
+from voful.report.statistics.played import Played
 
 SCRIPTS = ("base.js", "axes.js", "charts.js", "tables.js", "theatre.js", "page.js")
 

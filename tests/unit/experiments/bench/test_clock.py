@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from voful import registry
-from voful.experiments.bench.clock import affordable, growth, measure, speeds
-from voful.experiments.bench.contenders import REFERENCE, Timed, lean_numpy_oful
-from voful.experiments.bench.data import Data, make_data
+from voful.bench.clock import affordable, growth, measure, speeds
+from voful.bench.contenders import REFERENCE, Timed, lean_numpy_oful
+from voful.bench.data import Data, make_data
 
 
 def test_measure_reports_every_policy() -> None:

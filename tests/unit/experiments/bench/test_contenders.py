@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from voful import OFUL, registry
-from voful.experiments.bench.contenders import (
+from voful.bench.contenders import (
     BY_ROUND,
     REFERENCE,
     WHOLE_LOOP,
@@ -19,8 +19,8 @@ from voful.experiments.bench.contenders import (
     through_api,
     through_loop,
 )
-from voful.experiments.bench.data import make_data
-from voful.experiments.loop import play
+from voful.bench.data import make_data
+from voful.experiments.play.loop import play
 
 
 @pytest.mark.parametrize("by_hand", [lean_numpy_oful, numba_oful_by_round, numba_oful_whole_loop])

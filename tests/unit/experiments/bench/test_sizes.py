@@ -5,9 +5,9 @@ import math
 import pytest
 
 from voful import registry
-from voful.experiments.bench.episodic import measure_agent, measure_episodic
-from voful.experiments.bench.machine import oful_bytes, oful_flops, probe
-from voful.experiments.bench.sweep import exponent, sweep_sizes
+from voful.bench.episodic import measure_agent, measure_episodic
+from voful.bench.machine import oful_bytes, oful_flops, probe
+from voful.bench.sweep import exponent, sweep_sizes
 
 
 def test_exponents() -> None:

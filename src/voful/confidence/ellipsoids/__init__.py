@@ -1,0 +1,1 @@
+"""Ellipsoids about ridge estimates."""

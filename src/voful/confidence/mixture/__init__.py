@@ -1,0 +1,1 @@
+"""Sets for the weights of a mixture of known laws."""

@@ -1,0 +1,185 @@
+"""One-sided tests of a mixture by exponential supermartingales, each a halfspace at all times.
+
+An observation is y = g(s') in [0, 1], g fixed before, with mean <theta*, x>, x_i = P_i g. A test is
+a rule for a weight c that is fixed before y, here c = clip(<x, u> / eta, +-cap) for a vector u. For
+each test and at all times at once, with probability 1 - e^-price,
+
+    bernstein:  sum c (y - <theta*, x>) - ln(1 + eta (e^|c| - 1 - |c|)) <= price,
+    mgf:        sum c y - ln <theta*, z> <= price,   z_i = P_i e^(cg),
+
+the first because E e^(c eps) <= 1 + eta (e^|c| - 1 - |c|) for |eps| <= 1 of variance at most eta
+((e^u - 1 - u) / u^2 grows with u), the second because e^(cy) has mean <theta*, z> exactly; both by
+Ville's inequality. The second is made linear in theta by the tangent of -ln at a fixed theta_0.
+Both sides stay the same if y, x and g lose a constant g_0, here <theta_0, x>: sums of what is left
+do not cancel.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+
+from voful.compiled import kernel
+from voful.confidence.mixture.observations import Observations
+from voful.persistence import Stateful
+from voful.typing import FloatArray, IntArray
+
+SCALES: FloatArray = 2.0 ** np.arange(1.0, -7.0, -1.0)
+"""Lengths of u. Since <x, u> is divided by eta, they need not follow the horizon."""
+
+CAPS = {"bernstein": 2.0, "mgf": 4.0}
+"""Largest |c|: beyond, e^|c| costs more than a larger weight brings."""
+
+_NO_WEIGHT = 1e-14  # |<x, u>| below this is rounding
+
+
+@kernel
+def _add_bernstein(
+    X: FloatArray,
+    eta: FloatArray,
+    shift: FloatArray,
+    counts: FloatArray,
+    sums: FloatArray,
+    directions: FloatArray,
+    scales: FloatArray,
+    cap: float,
+    offsets: FloatArray,
+    costs: FloatArray,
+    normals: FloatArray,
+) -> None:
+    """Add c (y - g_0) to offsets, ln(...) to costs and -c (x - g_0) to normals, for every test."""
+    C, d = X.shape
+    for k in range(C):
+        for u in range(directions.shape[0]):
+            product = 0.0
+            for i in range(d):
+                product += X[k, i] * directions[u, i]
+            if abs(product) < _NO_WEIGHT:
+                continue
+            last, cost = 0.0, 0.0
+            for r in range(scales.shape[0]):
+                c = min(max(product * scales[r] / eta[k], -cap), cap)
+                if c != last:
+                    size = abs(c)
+                    cost = counts[k] * math.log1p(eta[k] * (math.expm1(size) - size))
+                    last = c
+                offsets[u, r] += c * sums[k]
+                costs[u, r] += cost
+                weight = c * counts[k]
+                for i in range(d):
+                    normals[u, r, i] -= weight * (X[k, i] - shift[k])
+
+
+@kernel
+def _add_mgf(
+    X: FloatArray,
+    eta: FloatArray,
+    shift: FloatArray,
+    counts: FloatArray,
+    sums: FloatArray,
+    directions: FloatArray,
+    scales: FloatArray,
+    cap: float,
+    offsets: FloatArray,
+    costs: FloatArray,
+    normals: FloatArray,
+    targets: FloatArray,
+    probabilities: FloatArray,
+    theta_0: FloatArray,
+) -> None:
+    """The same with z_i = P_i e^(c (g - g_0)) - 1 and the tangent of -ln(1 + <theta, z>)."""
+    C, B = targets.shape
+    d = X.shape[1]
+    z = np.empty(d)
+    for k in range(C):
+        for u in range(directions.shape[0]):
+            product = 0.0
+            for i in range(d):
+                product += X[k, i] * directions[u, i]
+            if abs(product) < _NO_WEIGHT:
+                continue
+            last, weight, cost = 0.0, 0.0, 0.0
+            for r in range(scales.shape[0]):
+                c = min(max(product * scales[r] / eta[k], -cap), cap)
+                if c != last:
+                    z[:] = 0.0
+                    for b in range(B):
+                        e = math.expm1(c * (targets[k, b] - shift[k]))
+                        for i in range(d):
+                            z[i] += probabilities[k, b, i] * e
+                    mean = 0.0
+                    for i in range(d):
+                        mean += theta_0[i] * z[i]
+                    cost = counts[k] * (math.log1p(mean) - mean / (1.0 + mean))
+                    weight = counts[k] / (1.0 + mean)
+                    last = c
+                offsets[u, r] += c * sums[k]
+                costs[u, r] += cost
+                for i in range(d):
+                    normals[u, r, i] -= weight * z[i]
+
+
+class ExponentialTests(Stateful):
+    """For each moment, direction and scale: offset + <normal, theta> <= cost + price.
+
+    Parameters
+    ----------
+    kind
+        "bernstein" or "mgf".
+    moments
+        M.
+    directions
+        (n, d) vectors, each tested on one side.
+    failure_prob
+        Shared by all tests: price = ln(number of tests / failure_prob).
+    width_scale
+        Multiplies the right side: the price, and for "bernstein" the variance term too.
+    simplex
+        Whether all parameters sum up to 1, so that constants may be taken off.
+    """
+
+    _arrays: ClassVar[tuple[str, ...]] = ("offsets", "costs", "normals")
+
+    def __init__(
+        self,
+        kind: str,
+        moments: int,
+        directions: FloatArray,
+        failure_prob: float,
+        width_scale: float,
+        simplex: bool,
+    ) -> None:
+        self.kind = kind
+        self.simplex = simplex
+        self.directions = directions
+        self.width_scale = width_scale
+        n, d = directions.shape
+        shape = (moments, n, len(SCALES))
+        self.offsets, self.costs = np.zeros(shape), np.zeros(shape)
+        self.normals = np.zeros((*shape, d))
+        self.price = math.log(max(1, self.offsets.size) / failure_prob)
+
+    def add(self, m: int, seen: Observations, eta: FloatArray, theta_0: FloatArray) -> None:
+        """Learn the observations of moment m, with their variance bounds."""
+        shift = seen.X @ theta_0 if self.simplex else np.zeros(len(seen.X))
+        counts = seen.counts.sum(axis=1)
+        sums = (seen.counts * (seen.targets - shift[:, None])).sum(axis=1)
+        rule = (self.directions, SCALES, CAPS[self.kind])
+        totals = (self.offsets[m], self.costs[m], self.normals[m])
+        if self.kind == "bernstein":
+            _add_bernstein(seen.X, eta, shift, counts, sums, *rule, *totals)
+        else:
+            laws = (seen.targets, seen.probabilities, theta_0)
+            _add_mgf(seen.X, eta, shift, counts, sums, *rule, *totals, *laws)
+
+    def halfspaces(self) -> tuple[FloatArray, FloatArray, IntArray]:
+        """(A, b, group of each row): A theta <= b; a group is a direction."""
+        moments, n, scales, d = self.normals.shape
+        groups = np.broadcast_to(np.arange(n)[None, :, None], (moments, n, scales))
+        if self.kind == "bernstein":
+            right = self.width_scale * (self.costs + self.price) - self.offsets
+        else:
+            right = self.width_scale * self.price + self.costs - self.offsets
+        return self.normals.reshape(-1, d), right.reshape(-1), groups.reshape(-1)

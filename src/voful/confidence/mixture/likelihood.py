@@ -1,0 +1,140 @@
+"""The likelihood-ratio set of a mixture of known laws."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from voful import validation
+from voful.confidence.mixture.base import MixtureSet
+from voful.confidence.mixture.linear_programmes import Programme
+from voful.confidence.mixture.log_likelihood import (
+    maximum_likelihood,
+    mixture_evidence,
+    outside_points,
+    relative_log_likelihood,
+)
+from voful.confidence.mixture.polytope import PolytopeSet
+from voful.typing import FloatArray
+from voful.validation import TOLERANCE
+
+ROUNDS = 5
+"""Rounds of tangent cuts: each halves the corners that stick out."""
+
+NEAR = 0.02
+"""A corner whose log-likelihood is below the threshold by less than this part is left alone."""
+
+
+class LikelihoodSet(MixtureSet):
+    """{theta : L(theta) >= ln(integral of e^L over the simplex) - ln(1/delta)}.
+
+    L(theta) = sum over transitions of ln <theta, p>, p_i the probability of the transition under
+    base model i. The likelihood of the uniform mixture of all theta, divided by that of theta*, is
+    a nonnegative martingale of mean 1, so theta* stays at all times with probability 1 - delta
+    (Ville; Robbins 1970). L is concave, the set is convex.
+
+    The integral is bounded from below (`mixture_evidence`), `support` is that of a polytope of
+    tangents of L around the set. Only counts of transitions are kept.
+
+    Parameters
+    ----------
+    laws
+        (n, d) probabilities of each transition that can be counted, under each base model.
+    failure_prob
+        delta.
+    width_scale
+        Multiplies the price, ln(1/delta) plus what the integral loses against the maximum of L.
+    """
+
+    _arrays: ClassVar[tuple[str, ...]] = ("counts", "_center", "_price")
+
+    def __init__(
+        self, laws: npt.ArrayLike, *, failure_prob: float = 0.05, width_scale: float = 1.0
+    ) -> None:
+        p = validation.finite_array("laws", laws, 2, "shape (n, d)")
+        if p.size == 0 or p.min() < 0.0:
+            raise validation.fail("laws", p, "probabilities >= 0, at least one row")
+        super().__init__(PolytopeSet(p.shape[1]))
+        self.failure_prob = validation.probability("failure_prob", failure_prob)
+        self.width_scale = validation.positive_float("width_scale", width_scale)
+        # Transitions with the same law count as one; those that no base model favours say nothing.
+        distinct, where = np.unique(p, axis=0, return_inverse=True)
+        informative = np.ptp(distinct, axis=1) > 0.0
+        self._laws = np.ascontiguousarray(distinct[informative])
+        position = np.where(informative, np.cumsum(informative) - 1, -1)
+        self._where = position[where.reshape(-1)]
+        self._possible = p.max(axis=1) > 0.0
+        self.counts = np.zeros(len(p))
+        self._center = self.polytope.domain.middle
+        self._price = np.array([math.log(1.0 / self.failure_prob)])
+
+    @property
+    def n_observations(self) -> int:
+        """How many transitions were learnt."""
+        return int(self.counts.sum())
+
+    @property
+    def center(self) -> FloatArray:
+        """Maximum-likelihood estimate."""
+        return self._center.copy()
+
+    @property
+    def price(self) -> float:
+        """How far below that of `center` the log-likelihood of a member may be."""
+        return self.width_scale * float(self._price[0])
+
+    def learn(self, counts: npt.ArrayLike) -> None:
+        """Learn how often each transition happened since the last call, shape (n,)."""
+        more = validation.vector("counts", counts, len(self.counts))
+        if more.min() < 0.0 or (more != np.floor(more)).any():
+            raise validation.fail("counts", more, "whole numbers >= 0")
+        if (more[~self._possible] > 0.0).any():
+            raise validation.fail("counts", more, "transitions that some base model allows")
+        self.counts += more
+        p, n = self._informative()
+        if len(n) == 0:
+            return
+        self._center = maximum_likelihood(p, n, self._center)
+        self._price[0] = math.log(1.0 / self.failure_prob) - mixture_evidence(p, n, self._center)
+        self._wrap(p, n)
+
+    def _informative(self) -> tuple[FloatArray, FloatArray]:
+        """Distinct laws that were seen, and how often."""
+        told = self._where >= 0
+        n = np.zeros(len(self._laws))
+        np.add.at(n, self._where[told], self.counts[told])
+        return np.ascontiguousarray(self._laws[n > 0.0]), n[n > 0.0]
+
+    def _wrap(self, p: FloatArray, n: FloatArray) -> None:
+        """Cut off what sticks out of the set, by tangents of L, starting from the simplex."""
+        self.polytope.reset()
+        for _ in range(ROUNDS):
+            corners = self._probes()
+            level = relative_log_likelihood(p, n, self._center, corners)
+            out = corners[level < -self.price * (1.0 + NEAR)]
+            if len(out) == 0:
+                return
+            points = outside_points(p, n, self._center, out, self.price)
+            value = relative_log_likelihood(p, n, self._center, points)
+            slope = (n / (points @ p.T)) @ p
+            # L(point) + slope.(theta - point) >= L(theta) >= -price
+            self.polytope.cut(-slope, value + self.price - (slope * points).sum(axis=1))
+
+    def _probes(self) -> FloatArray:
+        """Corners of the polytope: all, or those along the axes of its boxes."""
+        if self.polytope.has_vertices:
+            return self.polytope.vertices
+        axes = np.concatenate([np.eye(self.dim), self.polytope.frame])
+        programme = Programme(self.polytope.domain, self.polytope.A, self.polytope.b)
+        found = [programme.maximiser(x) for x in np.concatenate([axes, -axes])]
+        return np.array([theta for theta in found if theta is not None]).reshape(-1, self.dim)
+
+    def _contains(self, theta: FloatArray) -> bool:
+        if not self.polytope.domain.contains(theta):
+            return False
+        p, n = self._informative()
+        level = float(relative_log_likelihood(p, n, self._center, theta[None, :])[0])
+        return level >= -self.price * (1.0 + TOLERANCE)

@@ -1,0 +1,1 @@
+"""Linear bandits: arms, noise, rewards."""

@@ -1,0 +1,1 @@
+"""Linear mixture MDPs and their families."""

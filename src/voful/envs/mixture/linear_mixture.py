@@ -1,0 +1,330 @@
+"""The linear mixture MDP: a model and its theta*. It never computes regret."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from voful import validation
+from voful.compiled import kernel
+from voful.envs.bandit.streams import TRAJECTORIES, episode_stream, stream_key, uniform_at
+from voful.mdp.model import LinearMixtureModel
+from voful.typing import BoolArray, FloatArray, IntArray, Seed
+
+FIXED_POINT = 1e-15
+"""Values that change by no more in a step of a stationary policy are final (rounding)."""
+
+MAX_CELLS = 1 << 22
+"""States that one batch of episodes may hold (64 MB with their actions)."""
+
+
+class Trajectories(NamedTuple):
+    """Episodes of one rollout.
+
+    Episode i is states[i, :lengths[i]+1] and actions[i, :lengths[i]]; behind that, the last state
+    and action 0 are repeated.
+    """
+
+    states: IntArray  # (n, W+1), W = the largest length
+    actions: IntArray  # (n, W)
+    lengths: IntArray  # (n,)
+
+
+@kernel
+def draw_successor(
+    successors: IntArray, transition: FloatArray, n_successors: IntArray, s: int, a: int, u: float
+) -> int:
+    """Next state at the uniform u, by the inverse CDF over the list of successors."""
+    last = 0
+    total = 0.0
+    for b in range(n_successors[s, a]):
+        p = transition[s, a, b]
+        if p > 0.0:
+            last = b
+            total += p
+            if u < total:
+                break
+    return int(successors[s, a, last])
+
+
+@kernel
+def _simulate(
+    successors: IntArray,
+    transition: FloatArray,
+    n_successors: IntArray,
+    absorbing: BoolArray,
+    initial_state: int,
+    horizon: int,
+    plan: IntArray,
+    key: np.uint64,
+    first: int,
+    states: IntArray,
+    actions: IntArray,
+    lengths: IntArray,
+) -> None:
+    """Play episodes first, first+1, ...; keep as many steps as `actions` has columns."""
+    rows, width = plan.shape[0], actions.shape[1]
+    for i in range(lengths.shape[0]):
+        stream = episode_stream(key, first + i)
+        s = initial_state
+        h = 0
+        while h < horizon and not absorbing[s]:
+            a = plan[min(horizon - h, rows - 1), s]
+            if h < width:
+                states[i, h] = s
+                actions[i, h] = a
+            s = draw_successor(successors, transition, n_successors, s, a, uniform_at(stream, h))
+            h += 1
+        lengths[i] = h
+        if h <= width:
+            states[i, h:] = s
+            actions[i, h:] = 0
+
+
+@kernel
+def _evaluate(
+    successors: IntArray,
+    transition: FloatArray,
+    n_successors: IntArray,
+    rewards: FloatArray,
+    horizon: int,
+    plan: IntArray,
+) -> FloatArray:
+    """V of a policy with `horizon` steps to go, shape (S,)."""
+    S = rewards.shape[0]
+    last_row = plan.shape[0] - 1
+    old = np.zeros(S)
+    new = np.zeros(S)
+    for n in range(1, horizon + 1):
+        row = min(n, last_row)
+        change = 0.0
+        for s in range(S):
+            a = plan[row, s]
+            value = rewards[s, a]
+            for b in range(n_successors[s, a]):
+                value += transition[s, a, b] * old[successors[s, a, b]]
+            new[s] = value
+            change = max(change, abs(value - old[s]))
+        old, new = new, old
+        # From the last row on the policy is stationary, and a step changes values by no more
+        # than the step before it: nothing but rounding is left.
+        if n >= last_row and change <= FIXED_POINT:
+            break
+    return old
+
+
+@kernel
+def _optimize(
+    successors: IntArray,
+    transition: FloatArray,
+    n_successors: IntArray,
+    rewards: FloatArray,
+    values: FloatArray,
+    actions: IntArray,
+    filled: int,
+) -> tuple[int, bool]:
+    """Fill rows `filled`.. of values and actions; (rows filled, whether the last is final)."""
+    S, A = rewards.shape
+    for n in range(filled, values.shape[0]):
+        change = 0.0
+        for s in range(S):
+            best = -1.0
+            for a in range(A):
+                value = rewards[s, a]
+                for b in range(n_successors[s, a]):
+                    value += transition[s, a, b] * values[n - 1, successors[s, a, b]]
+                if value > best:
+                    best = value
+                    actions[n, s] = a
+            values[n, s] = best
+            change = max(change, abs(best - values[n - 1, s]))
+        if change <= FIXED_POINT:
+            return n + 1, True
+    return values.shape[0], False
+
+
+class LinearMixtureMDP:
+    """A linear mixture model together with the true parameter.
+
+    A policy is an (N+1, S) array of actions by the number n of steps to go (row N stands for all
+    n >= N as well; row 0 is not used unless N = 0), as in ``plan.actions`` of an agent.
+
+    Parameters
+    ----------
+    model
+        Base models, rewards, horizon and initial state.
+    theta_star
+        The parameter, shape (dim,): every row of sum_i theta*_i P_i must be a probability.
+    seed
+        The uniform that drives step h of episode k is a pure function of (seed, k, h), so that
+        any two agents meet the same chances.
+    """
+
+    def __init__(
+        self, model: LinearMixtureModel, theta_star: npt.ArrayLike, seed: Seed = 0
+    ) -> None:
+        if not isinstance(model, LinearMixtureModel):
+            raise validation.fail_type("model", model, "a LinearMixtureModel")
+        theta = model.check_parameter("theta_star", theta_star)
+        transition = model.probabilities @ theta
+        slack = validation.TOLERANCE
+        if transition.min() < -slack or np.abs(transition.sum(axis=2) - 1.0).max() > slack:
+            raise validation.fail("theta_star", theta, "a mixture whose rows are probabilities")
+        theta.flags.writeable = False
+        self._model = model
+        self._theta_star = theta
+        self._transition = np.ascontiguousarray(np.maximum(transition, 0.0))
+        self._key = stream_key(validation.seed(seed), TRAJECTORIES)
+        self._episode = 0
+        self._optimum: tuple[float, IntArray] | None = None
+
+    @property
+    def model(self) -> LinearMixtureModel:
+        """What an agent may know."""
+        return self._model
+
+    @property
+    def theta_star(self) -> FloatArray:
+        """The parameter, shape (dim,), read-only."""
+        return self._theta_star
+
+    @property
+    def transition(self) -> FloatArray:
+        """(S, A, B) true probabilities of `model.successors`, the caller's own copy."""
+        return self._transition.copy()
+
+    @property
+    def episode(self) -> int:
+        """Number of finished episodes."""
+        return self._episode
+
+    @property
+    def optimal_value(self) -> float:
+        """Largest expected sum of rewards of an episode."""
+        return self._best()[0]
+
+    @property
+    def optimal_actions(self) -> IntArray:
+        """A best policy."""
+        return self._best()[1].copy()
+
+    def _best(self) -> tuple[float, IntArray]:
+        if self._optimum is None:
+            model = self._model
+            values = np.zeros((1, model.n_states))
+            actions = np.zeros((1, model.n_states), dtype=np.int64)
+            final = False
+            while not final and len(values) <= model.horizon:
+                filled = len(values)
+                room = np.zeros((min(filled + 255, model.horizon + 1 - filled), model.n_states))
+                values = np.concatenate([values, room])
+                actions = np.concatenate([actions, room.astype(np.int64)])
+                rows, final = _optimize(
+                    model.successors,
+                    self._transition,
+                    model.n_successors,
+                    model.rewards,
+                    values,
+                    actions,
+                    filled,
+                )
+                values, actions = values[:rows], actions[:rows]
+            self._optimum = float(values[-1, model.initial_state]), actions.copy()
+        return self._optimum
+
+    def policy_value(self, actions: npt.ArrayLike) -> float:
+        """Exact expected sum of rewards of an episode under a policy.
+
+        Where the policy is stationary, the cost ends with the fixed point of its values.
+        """
+        model = self._model
+        values = _evaluate(
+            model.successors,
+            self._transition,
+            model.n_successors,
+            model.rewards,
+            model.horizon,
+            self._policy(actions),
+        )
+        return float(values[model.initial_state])
+
+    def rollout(self, actions: npt.ArrayLike, n_episodes: int = 1) -> Trajectories:
+        """Play the next episodes with one policy; an episode ends early in an absorbing state."""
+        policy, first, lengths = self._begin(actions, n_episodes)
+        return self._record(policy, first, lengths)
+
+    def rollouts(
+        self, actions: npt.ArrayLike, n_episodes: int, max_cells: int = MAX_CELLS
+    ) -> Iterator[Trajectories]:
+        """The episodes of `rollout` in batches of at most `max_cells` states (but one episode)."""
+        return self._batches(*self._begin(actions, n_episodes), max_cells)
+
+    def _batches(
+        self, policy: IntArray, first: int, lengths: IntArray, max_cells: int
+    ) -> Iterator[Trajectories]:
+        while len(lengths):
+            cells = np.arange(1, len(lengths) + 1) * (np.maximum.accumulate(lengths) + 1)
+            count = max(1, int(np.searchsorted(cells, max_cells, side="right")))
+            yield self._record(policy, first, lengths[:count])
+            first, lengths = first + count, lengths[count:]
+
+    def _begin(self, actions: npt.ArrayLike, n_episodes: int) -> tuple[IntArray, int, IntArray]:
+        """(policy, number of the first episode, lengths) of the next episodes."""
+        n = validation.nonnegative_int("n_episodes", n_episodes)
+        policy = self._policy(actions)
+        first = self._episode
+        lengths = np.full(n, self._model.horizon, dtype=np.int64)
+        if self._model.absorbing.any():
+            # Played once for the lengths alone: memory is for the steps that there are, however
+            # far the horizon.
+            unkept = np.empty((n, 1), np.int64), np.empty((n, 0), np.int64)
+            self._play(policy, first, *unkept, lengths)
+        self._episode += n
+        return policy, first, lengths
+
+    def _record(self, policy: IntArray, first: int, lengths: IntArray) -> Trajectories:
+        n, width = len(lengths), int(lengths.max(initial=0))
+        kept = Trajectories(
+            np.empty((n, width + 1), dtype=np.int64),
+            np.empty((n, width), dtype=np.int64),
+            lengths.copy(),
+        )
+        self._play(policy, first, *kept)
+        return kept
+
+    def _play(
+        self, policy: IntArray, first: int, states: IntArray, actions: IntArray, lengths: IntArray
+    ) -> None:
+        model = self._model
+        _simulate(
+            model.successors,
+            self._transition,
+            model.n_successors,
+            model.absorbing,
+            model.initial_state,
+            model.horizon,
+            policy,
+            self._key,
+            first,
+            states,
+            actions,
+            lengths,
+        )
+
+    def _policy(self, actions: npt.ArrayLike) -> IntArray:
+        S, A = self._model.n_states, self._model.n_actions
+        allowed = f"actions from 0 to {A - 1}, shape (N+1, {S})"
+        policy = validation.integer_array("actions", actions, 2, allowed)
+        if policy.shape[1] != S or policy.shape[0] == 0:
+            raise validation.fail_shape("actions", policy.shape, allowed)
+        if policy.min() < 0 or policy.max() >= A:
+            bad = int(policy.min() if policy.min() < 0 else policy.max())
+            raise validation.fail("actions", bad, allowed)
+        return policy
+
+    def __repr__(self) -> str:
+        theta = np.array2string(self._theta_star, precision=3, threshold=6)
+        return f"LinearMixtureMDP({self._model!r}, theta_star={theta}, episode={self._episode})"

@@ -1,0 +1,1 @@
+"""One run: a policy meets an environment, and regret is computed."""

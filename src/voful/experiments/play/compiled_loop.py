@@ -1,0 +1,278 @@
+"""The loop of `loop.play` in compiled code, for the library's own policies and linear bandits.
+
+One call plays the rounds up to the next width, thousands of them where arms do not change: the
+policy's kernels (`voful.bandits.rounds`) and the environment's in turn. Regret, variances and
+coverage have the same bits as in the Python loop, which remains for everything else: code of the
+user's own, noise that reacts to the policy's set, VOFUL, and runs whose input a policy would
+refuse.
+
+Time is that of the loop as a whole, the environment's share (a few per cent) included, split
+between `select_time` and `update_time` as measured in every eighth round.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+from types import FunctionType
+from typing import Any, Final, cast
+
+import numpy as np
+from numba import types
+
+from voful.bandits.base import Policy
+from voful.bandits.rounds import Kernels
+from voful.compiled import kernel
+from voful.confidence.base import BallSet
+from voful.envs.bandit.linear_bandit import Block, LinearBandit
+from voful.envs.bandit.noise import ADVERSARY, reward_and_variance
+from voful.envs.bandit.streams import BLOCK_ROUNDS, BlockStream, fill_block
+from voful.experiments.play.loop import Columns, doubling, recording_points, width_of
+from voful.typing import BoolArray, FloatArray, IntArray
+from voful.validation import NO_MASK
+
+# Columns of what a run has summed up, and of its records.
+REGRET, SUM_VARIANCE, SELECT_TIME, UPDATE_TIME = range(4)
+IN_SET, COVERED = range(2)
+
+# --- time inside kernels ----------------------------------------------------------------------
+
+CLOCK: Final = time.CLOCK_MONOTONIC
+SAMPLE_EVERY: Final = 8  # a look at the clock costs as much as a tenth of a round
+
+_clock_gettime: Any = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.uintp))
+
+
+@kernel
+def now(timespec: IntArray) -> float:
+    """Seconds; `timespec` is scratch of length 2."""
+    _clock_gettime(CLOCK, timespec.ctypes.data)
+    return float(timespec[0] + 1e-9 * timespec[1])
+
+
+@kernel
+def attribute_time(sums: FloatArray, sampled: FloatArray, seconds: float) -> None:
+    """Split seconds between select and update as in the rounds that were timed."""
+    both = sampled[0] + sampled[1]
+    share = sampled[0] / both if both > 0.0 else 0.5
+    sums[SELECT_TIME] += share * seconds
+    sums[UPDATE_TIME] += (1.0 - share) * seconds
+
+
+# --- the rounds -------------------------------------------------------------------------------
+
+
+def choose(state: Any, arms: FloatArray, mask: BoolArray) -> int:
+    """`Kernels.choose` of the policy that `rounds_of` binds."""
+    raise NotImplementedError
+
+
+def observe(state: Any, x: FloatArray, reward: float, variance: float) -> None:
+    """`Kernels.observe`."""
+    raise NotImplementedError
+
+
+def holds(state: Any, theta: FloatArray) -> bool:
+    """`Kernels.holds`."""
+    raise NotImplementedError
+
+
+def play_rounds(
+    state: Any,
+    block: Block,
+    best: FloatArray,
+    noise: BlockStream,
+    fixed_variances: FloatArray,
+    kind: int,
+    ends: tuple[float, float],
+    clip: tuple[float, float],
+    mask: BoolArray,
+    theta_star: FloatArray,
+    has_set: bool,
+    in_ball: bool,
+    first: int,
+    last: int,
+    points: IntArray,
+    done: int,
+    check_every: int,
+    sums: FloatArray,
+    truths: BoolArray,
+    sampled: FloatArray,
+    records: FloatArray,
+    record_truths: BoolArray,
+) -> tuple[int, int]:
+    """Rounds first + 1 .. last: how many points are recorded now, the last arm.
+
+    All in one block where arms change.
+    """
+    timespec = np.empty(2, dtype=np.int64)
+    uniforms = np.empty(BLOCK_ROUNDS)
+    changes = block.arms.shape[0] > 1
+    fixed = fixed_variances.shape[0] > 0
+    counted = now(timespec)
+    i = 0
+    for t in range(first, last):
+        row = t % BLOCK_ROUNDS if changes else 0
+        arms = block.arms[row]
+        if t == first or t % BLOCK_ROUNDS == 0:
+            fill_block(noise, t // BLOCK_ROUNDS, uniforms)
+        timed = t % SAMPLE_EVERY == 0
+        started = now(timespec) if timed else 0.0
+        i = choose(state, arms, mask)
+        chosen = now(timespec) if timed else 0.0
+        mean = block.means[row, i]
+        y, variance = reward_and_variance(
+            kind,
+            mean,
+            block.sigmas[row, i],
+            ends[0],
+            ends[1],
+            uniforms[t % BLOCK_ROUNDS],
+            fixed_variances[i] if fixed else -1.0,
+        )
+        observe(state, arms[i], min(max(y, clip[0]), clip[1]), variance)
+        if timed:
+            sampled[0] += chosen - started
+            sampled[1] += now(timespec) - chosen
+        sums[REGRET] += best[row] - mean
+        sums[SUM_VARIANCE] += variance
+        recording = done < points.shape[0] and points[done] == t + 1
+        if has_set and (recording or (t + 1) % check_every == 0):
+            truths[IN_SET] = in_ball and holds(state, theta_star)
+            truths[COVERED] = truths[COVERED] and truths[IN_SET]
+        if recording:
+            moment = now(timespec)
+            attribute_time(sums, sampled, moment - counted)
+            counted = moment
+            records[done] = sums
+            record_truths[done] = truths
+            done += 1
+    attribute_time(sums, sampled, now(timespec) - counted)
+    return done, i
+
+
+@cache
+def rounds_of(cls: type[Policy]) -> Callable[..., tuple[int, int]]:
+    """`play_rounds` with the kernels of a policy.
+
+    They are bound as globals: Numba keeps no compiled code on disk for a function that gets other
+    kernels as arguments or from a closure. The name tells the files in the cache apart.
+    """
+    names = {**play_rounds.__globals__, **_kernels_of(cls)._asdict()}
+    bound = FunctionType(play_rounds.__code__, names, play_rounds.__name__)
+    bound.__qualname__ = f"{play_rounds.__name__}_{cls.__name__}"
+    return cast(Callable[..., tuple[int, int]], kernel(bound))
+
+
+def _kernels_of(cls: type[Policy]) -> Kernels:
+    kernels = vars(cls)["_kernels"]
+    assert isinstance(kernels, Kernels)
+    return kernels
+
+
+# --- a run ------------------------------------------------------------------------------------
+
+LONGEST: Final = 1 << 14  # rounds in one call, which no signal interrupts,
+MOST_WORK: Final = 1 << 25  # and multiplications of arms with matrices
+
+
+def can_play(policy: object, env: object, n_rounds: int) -> bool:
+    """Whether `play_compiled` gives what `loop.play` would.
+
+    Only classes that name their kernels themselves: one that derives from them may do otherwise.
+    """
+    if not (isinstance(policy, Policy) and vars(type(policy)).get("_kernels")):
+        return False
+    if type(env) is not LinearBandit or env.noise.kind == ADVERSARY or env.round != 0:
+        return False
+    space, (lo, hi) = policy._space, env.reward_range
+    if env.dim != space.dim or not space.accepts_range(lo, hi):
+        return False
+    return space.n_rounds is None or policy.n_observations + n_rounds <= space.n_rounds
+
+
+def play_compiled(
+    policy: Policy,
+    env: LinearBandit,
+    n_rounds: int,
+    *,
+    record_at: Sequence[int] | None = None,
+    check_every: int = 1,
+) -> Columns:
+    """The records of `loop.play`, where `can_play`; the environment stays at its first round."""
+    points = recording_points(n_rounds, record_at)
+    space, Theta = policy._space, policy.confidence_set
+    compiled = rounds_of(type(policy))
+    sums, sampled = np.zeros(UPDATE_TIME + 1), np.zeros(2)
+    truths = np.ones(COVERED + 1, dtype=np.bool_)
+    records = np.zeros((len(points), len(sums)))
+    record_truths = np.zeros((len(points), len(truths)), dtype=np.bool_)
+    theta_star = env.theta_star.copy()
+    has_set = Theta is not None
+    in_ball = isinstance(Theta, BallSet) and Theta.in_ball(theta_star)
+    when = np.array(points, dtype=np.int64)
+    clip = space.reward_limits
+    measured = doubling(points)
+    fixed_variances = env.variances if not env.arms_change else np.empty(0)
+    widths: list[float | None] = [None] * len(points)
+    done = 0
+    blocks = env.blocks(n_rounds)
+    longest = BLOCK_ROUNDS if env.arms_change else longest_call(env.n_arms, env.dim)
+    for first, last in _stretches(n_rounds, longest, measured):
+        if first == 0 or (env.arms_change and first % BLOCK_ROUNDS == 0):
+            block = next(blocks)
+            space.arms(block.arms.reshape(-1, space.dim))
+        policy._reserve(last - first, len(block.arms) * env.n_arms)
+        done, choice = compiled(
+            policy._state(env.n_arms),
+            block,
+            block.means.max(axis=1),
+            env.noise_stream,
+            fixed_variances,
+            env.noise.kind,
+            env.reward_range,
+            clip,
+            NO_MASK,
+            theta_star,
+            has_set,
+            in_ball,
+            first,
+            last,
+            when,
+            done,
+            check_every,
+            sums,
+            truths,
+            sampled,
+            records,
+            record_truths,
+        )
+        if Theta is not None and not truths[IN_SET]:
+            Theta.warn_if_empty()
+        if last in measured:
+            row = (last - 1) % BLOCK_ROUNDS if len(block.arms) > 1 else 0
+            widths[done - 1] = width_of(policy, block.arms[row], choice)
+    nothing = [None] * len(points)
+    return {
+        "round": list(points),
+        "regret": records[:, REGRET].tolist(),
+        "sum_variance": records[:, SUM_VARIANCE].tolist(),
+        "in_set": record_truths[:, IN_SET].tolist() if has_set else nothing,
+        "covered": record_truths[:, COVERED].tolist() if has_set else nothing,
+        "width": widths,
+        "select_time": records[:, SELECT_TIME].tolist(),
+        "update_time": records[:, UPDATE_TIME].tolist(),
+    }
+
+
+def longest_call(n_arms: int, dim: int) -> int:
+    """Rounds in one call: some tenths of a second, whatever the size of the problem."""
+    return max(BLOCK_ROUNDS, min(LONGEST, MOST_WORK // (n_arms * dim * dim)))
+
+
+def _stretches(n_rounds: int, longest: int, stops: Collection[int]) -> Iterator[tuple[int, int]]:
+    """first and last of stretches that end at the multiples of `longest`, and at the stops."""
+    ends = {*range(longest, n_rounds, longest), *stops, n_rounds}
+    return pairwise((0, *sorted(ends)))

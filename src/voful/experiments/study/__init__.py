@@ -1,0 +1,1 @@
+"""A study as data: policies, problems, and the runs that they mean."""

@@ -1,0 +1,143 @@
+"""One run as plain data: what defines it, its seeds, and the key of its results."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import voful
+from voful.experiments.study.user_code import Code
+from voful.registry import Kind
+
+LINEAR_BANDIT = "linear_bandit"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A named environment.
+
+    Attributes
+    ----------
+    name
+        In results and figures; the seeds of the environment come from it.
+    params
+        Arguments of the family but the seed.
+    length
+        Rounds, or episodes, of each run.
+    family
+        "linear_bandit", a family of linear mixture MDPs, or code of the user's own.
+    kind
+        "bandit" plays rounds, "episodic" plays episodes.
+    code
+        The user's own, if `family` names it.
+    varied
+        Names of the parameters that come from a grid.
+    """
+
+    name: str
+    params: Mapping[str, Any]
+    length: int
+    family: str = LINEAR_BANDIT
+    kind: Kind = "bandit"
+    code: Code | None = None
+    varied: tuple[str, ...] = ()
+
+    def definition(self) -> dict[str, Any]:
+        """All that determines its numbers."""
+        return {
+            "name": self.name,
+            "family": self.family,
+            "kind": self.kind,
+            "length": self.length,
+            "params": dict(self.params),
+            "code": self.code and self.code.digest,
+        }
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A named policy: a registry id, or code of the user's own, and constructor arguments."""
+
+    name: str
+    id: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    code: Code | None = None
+    varied: tuple[str, ...] = ()
+
+    def definition(self) -> dict[str, Any]:
+        """All that determines its numbers."""
+        return {
+            "name": self.name,
+            "id": self.id,
+            "params": dict(self.params),
+            "code": self.code and self.code.digest,
+        }
+
+
+@dataclass(frozen=True)
+class Run:
+    """One policy on one problem with one seed; plain data, so any process can play it."""
+
+    problem: Problem
+    contender: Contender
+    replicate: int
+    study_seed: int
+    record_at: tuple[int, ...] | None = None
+    snapshots: int = 0
+
+    @property
+    def label(self) -> str:
+        """problem/policy/replicate, for people and for ``--only``."""
+        return f"{self.problem.name}/{self.contender.name}/{self.replicate}"
+
+    @cached_property
+    def key(self) -> str:
+        """Hash of what defines the run: its place in the study, its seed, the library."""
+        definition: dict[str, Any] = {
+            "problem": self.problem.definition(),
+            "policy": self.contender.definition(),
+            "replicate": self.replicate,
+            "seed": self.study_seed,
+            "record_at": self.record_at,
+            "library": library_version(),
+        }
+        if self.snapshots:
+            definition["snapshots"] = self.snapshots
+        text = json.dumps(definition, sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def environment_seed(self) -> np.random.SeedSequence:
+        """Shared by all policies on this problem and replicate, so that they are paired."""
+        return self._seed("environment", self.problem.name)
+
+    def policy_seed(self) -> np.random.SeedSequence:
+        """One stream per (environment, policy, replicate)."""
+        return self._seed("policy", self.problem.name, self.contender.name)
+
+    def _seed(self, *labels: str) -> np.random.SeedSequence:
+        digest = hashlib.sha256("\0".join(labels).encode()).digest()
+        words = np.frombuffer(digest[:16], dtype="<u4").tolist()
+        return np.random.SeedSequence([self.study_seed, self.replicate, *words])
+
+
+@cache
+def library_version() -> str:
+    """The version and a digest of the source, without command line and report.
+
+    Between two releases the version stays while the code changes; results of other code must not
+    pass for results of this one.
+    """
+    root = Path(voful.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        place = path.relative_to(root).as_posix()
+        if not place.startswith(("cli.py", "__main__.py", "report/")):
+            digest.update(f"{place}\0".encode() + path.read_bytes())
+    return f"{voful.__version__}+{digest.hexdigest()[:12]}"

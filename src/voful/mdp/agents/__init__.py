@@ -1,0 +1,1 @@
+"""Agents for linear mixture MDPs, one file each."""

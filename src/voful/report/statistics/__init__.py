@@ -1,0 +1,1 @@
+"""Tidy frames behind every table and figure."""

@@ -1,0 +1,269 @@
+"""Tidy frames behind every table and figure.
+
+A column x that is a mean comes with x_low and x_high, the ends of its 95 % percentile bootstrap
+interval over the replicates; they are null with one replicate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from voful import validation
+from voful.report.statistics.bootstrap import mean_interval, percentile_interval, resampled_means
+from voful.report.statistics.cells import cells, last_rows, step_of
+from voful.report.statistics.proportions import clopper_pearson
+from voful.typing import FloatArray
+
+__all__ = [
+    "curves",
+    "final_table",
+    "regret_by_horizon",
+    "regret_by_variance",
+    "regret_curves",
+    "relative_regret",
+    "step_of",
+    "times",
+    "width_curves",
+    "with_families",
+    "with_series",
+]
+
+NO_REGRET = 1e-6  # a mean below it is rounding, and nothing to divide by
+
+_TIMES = ("select_time", "plan_time", "update_time")  # what the policy is responsible for
+
+
+def final_table(results: pl.DataFrame) -> pl.DataFrame:
+    """One row per problem and policy, at the last recorded round.
+
+    Columns: problem, policy, runs, regret (mean), regret_error (standard error over the runs),
+    regret_low, regret_high, regret_median, coverage (fraction of runs in which theta* was in the
+    set at every check; null without a set), coverage_low, coverage_high (Clopper-Pearson),
+    time_per_step (microseconds in the policy a round or episode, median over the runs).
+    """
+    last = last_rows(results)
+    of_policy = [name for name in _TIMES if name in results.columns]
+    time = pl.sum_horizontal(of_policy) / pl.col(step_of(results))
+    table = last.group_by("problem", "policy", maintain_order=True).agg(
+        runs=pl.len(),
+        regret=pl.col("regret").mean(),
+        regret_error=pl.col("regret").std() / pl.len().sqrt(),
+        regret_median=pl.col("regret").median(),
+        coverage=pl.col("covered").cast(pl.Float64).mean(),
+        successes=pl.col("covered").sum(),
+        trials=pl.col("covered").count(),
+        time_per_step=1e6 * time.median(),
+    )
+    low, high = clopper_pearson(table["successes"], table["trials"])
+    ends = {"coverage_low": low, "coverage_high": high}
+    return (
+        table.with_columns(_series(name, end) for name, end in ends.items())
+        .join(_intervals(last, "regret"), on=["problem", "policy"], how="left")
+        .select(
+            "problem",
+            "policy",
+            "runs",
+            *("regret", "regret_error", "regret_low", "regret_high", "regret_median"),
+            *("coverage", "coverage_low", "coverage_high", "time_per_step"),
+        )
+        .sort("problem", "regret", "policy")
+    )
+
+
+def times(results: pl.DataFrame) -> pl.DataFrame:
+    """Microseconds a round or episode, a row per problem, policy and part of its work.
+
+    Columns: problem, policy, part ("select", "plan", "update"), time_per_step (median over the
+    runs), time_low, time_high (the quartiles).
+    """
+    parts = {name.removesuffix("_time"): name for name in _TIMES if name in results.columns}
+    a_step = {part: 1e6 * pl.col(name) / pl.col(step_of(results)) for part, name in parts.items()}
+    each = last_rows(results).select("problem", "policy", **a_step)
+    return (
+        each.unpivot(list(parts), index=["problem", "policy"], variable_name="part")
+        .group_by("problem", "policy", "part", maintain_order=True)
+        .agg(
+            time_per_step=pl.col("value").median(),
+            time_low=pl.col("value").quantile(0.25),
+            time_high=pl.col("value").quantile(0.75),
+        )
+        .sort("problem", "policy", "part")
+    )
+
+
+def regret_by_variance(results: pl.DataFrame) -> pl.DataFrame:
+    """Final regret against the sum of variances, a row per problem and policy.
+
+    Without ``problem_series`` (`with_series`) all problems count as one series, named "".
+
+    Columns: series, policy, problem, sum_variance, regret (mean), regret_error, regret_low,
+    regret_high.
+    """
+    known = "problem_series" in results.columns
+    last = last_rows(results)
+    return (
+        last.with_columns(series=pl.col("problem_series") if known else pl.lit(""))
+        .group_by("series", "policy", "problem", maintain_order=True)
+        .agg(
+            sum_variance=pl.col("sum_variance").mean(),
+            regret=pl.col("regret").mean(),
+            regret_error=pl.col("regret").std().fill_null(0.0) / pl.len().sqrt(),
+        )
+        .join(_intervals(last, "regret"), on=["problem", "policy"], how="left")
+        .sort("series", "policy", "sum_variance")
+    )
+
+
+def with_families(results: pl.DataFrame, families: Mapping[str, str]) -> pl.DataFrame:
+    """The results with each problem's family in the column ``problem_family``."""
+    family = pl.col("problem").cast(pl.String).replace_strict(families, return_dtype=pl.String)
+    return results.with_columns(problem_family=family)
+
+
+def with_series(results: pl.DataFrame, series: Mapping[str, str]) -> pl.DataFrame:
+    """The results with each problem's series (`series_of`) in ``problem_series``, in that order."""
+    in_order = pl.Enum(list(dict.fromkeys(series.values())))
+    label = pl.col("problem").cast(pl.String).replace_strict(series, return_dtype=in_order)
+    return results.with_columns(problem_series=label)
+
+
+def regret_by_horizon(results: pl.DataFrame) -> pl.DataFrame:
+    """Final regret against the horizon, a row per family, policy and horizon.
+
+    Needs a grid of horizons; without ``problem_family`` all problems count as one family, named
+    "". Other parameters of the problems, such as theta*, are pooled: the mean is over n problems
+    of a family and horizon, which are declared and not drawn, so that its error is that of the
+    seeds alone, sqrt(sum of the squared errors of the problems' means) / n; a problem with one
+    seed adds nothing to it. The interval, too, draws seeds anew within each problem.
+
+    Columns: family, policy, horizon, runs, regret (mean), regret_error, regret_low, regret_high.
+    """
+    groups = ["family", "policy", "horizon"]
+    last = with_horizons(last_rows(results))
+    table = (
+        last.group_by(*groups, "problem", maintain_order=True)
+        .agg(
+            runs=pl.len(),
+            regret=pl.col("regret").mean(),
+            squared_error=pl.col("regret").var().fill_null(0.0) / pl.len(),
+        )
+        .group_by(groups, maintain_order=True)
+        .agg(
+            runs=pl.col("runs").sum(),
+            regret=pl.col("regret").mean(),
+            regret_error=pl.col("squared_error").sum().sqrt() / pl.len(),
+        )
+        .sort(groups)
+    )
+    low, high = np.full((2, len(table)), np.nan)
+    for row, group in enumerate(table.select(groups).iter_rows(named=True)):
+        draws = pooled_draws(last.filter(**group))
+        if np.ptp(draws) > 0.0:
+            (low[row],), (high[row],) = percentile_interval(draws)
+    return table.with_columns(_series("regret_low", low), _series("regret_high", high))
+
+
+def with_horizons(results: pl.DataFrame) -> pl.DataFrame:
+    """The results of problems that have a horizon, with columns family and horizon."""
+    if "problem_horizon" not in results.columns:
+        raise validation.fail("results", results.columns, "a column problem_horizon (a grid)")
+    known = "problem_family" in results.columns
+    return results.with_columns(
+        family=pl.col("problem_family") if known else pl.lit(""),
+        horizon=pl.col("problem_horizon").cast(pl.Int64),
+    ).filter(pl.col("horizon").is_not_null())
+
+
+def pooled_draws(last: pl.DataFrame) -> FloatArray:
+    """(repetitions, 1) means over the problems of one policy, seeds drawn within each problem."""
+    draws = [
+        resampled_means(cell.values[:, -1:], stream=cell.problem) for cell in cells(last, "regret")
+    ]
+    return np.asarray(np.mean(draws, axis=0))
+
+
+def relative_regret(results: pl.DataFrame, reference: str) -> pl.DataFrame:
+    """Mean final regret over that of a reference policy on the same problem.
+
+    Columns: problem, policy, regret, ratio (null where the reference has no regret: below 1e-6),
+    typical (geometric mean of a policy's ratios, each taken as at least 1/100); the best policies
+    come first.
+    """
+    table = (
+        last_rows(results)
+        .group_by("problem", "policy", maintain_order=True)
+        .agg(regret=pl.col("regret").mean())
+    )
+    base = table.filter(pl.col("policy").cast(pl.String) == reference)
+    joined = table.join(base.select("problem", base="regret"), on="problem")
+    ratio = pl.when(pl.col("base") > NO_REGRET).then(pl.col("regret") / pl.col("base"))
+    return (
+        joined.with_columns(ratio=ratio)
+        .with_columns(typical=pl.col("ratio").clip(0.01).log().mean().over("policy").exp())
+        .select("problem", "policy", "regret", "ratio", "typical")
+        .sort("typical", "policy", "problem", nulls_last=True)
+    )
+
+
+def curves(results: pl.DataFrame, column: str) -> pl.DataFrame:
+    """A recorded column by problem, policy and round (or episode), where it is not null.
+
+    Columns: problem, policy, round (or episode), runs, x (mean), x_error (standard error),
+    x_median, x_low, x_high, with the column's name for x.
+    """
+    step = step_of(results)
+    mean = (
+        results.filter(pl.col(column).is_not_null())
+        .group_by("problem", "policy", step)
+        .agg(
+            pl.len().alias("runs"),
+            pl.col(column).mean(),
+            (pl.col(column).std().fill_null(0.0) / pl.len().sqrt()).alias(f"{column}_error"),
+            pl.col(column).median().alias(f"{column}_median"),
+        )
+    )
+    bands = _intervals(results, column, by_step=True)
+    return mean.join(bands, on=["problem", "policy", step], how="left").sort(
+        "problem", "policy", step
+    )
+
+
+def regret_curves(results: pl.DataFrame) -> pl.DataFrame:
+    """Mean regret by problem, policy and round (or episode); `curves` has the columns."""
+    return curves(results, "regret")
+
+
+def width_curves(results: pl.DataFrame) -> pl.DataFrame:
+    """Mean width of the sets by problem, policy and round (or episode); of policies with bounds."""
+    return curves(results, "width")
+
+
+def _intervals(results: pl.DataFrame, column: str, *, by_step: bool = False) -> pl.DataFrame:
+    """Ends of the intervals of the mean, by problem and policy (and step)."""
+    step = step_of(results)
+    keys = ["problem", "policy", *([step] if by_step else [])]
+    ends = [f"{column}_low", f"{column}_high"]
+    types = {key: results.schema[key] for key in keys} | dict.fromkeys(ends, pl.Float64())
+    found = list(cells(results, column))
+    if not found:
+        return pl.DataFrame(schema=types)
+    # One frame at the end: a frame for each of thousands of cells takes longer than the draws.
+    intervals = [mean_interval(cell.values, stream=cell.problem) for cell in found]
+    rows = [len(cell.steps) for cell in found]
+    columns = {
+        "problem": np.repeat([cell.problem for cell in found], rows),
+        "policy": np.repeat([cell.policy for cell in found], rows),
+        step: np.concatenate([cell.steps for cell in found]),
+        ends[0]: np.concatenate([low for low, _ in intervals]),
+        ends[1]: np.concatenate([high for _, high in intervals]),
+    }
+    frame = pl.DataFrame(columns).select(*types).cast(types)  # type: ignore[arg-type]
+    return frame.with_columns(pl.col(ends).fill_nan(None))
+
+
+def _series(name: str, values: Any) -> pl.Series:
+    return pl.Series(name, values, dtype=pl.Float64).fill_nan(None)
