@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := .venv-peers
 
-.PHONY: demo test test-full lint bench bench-peers performance docs figures wheel clean
+.PHONY: demo test test-full test-plain lint bench bench-peers performance derive docs figures wheel clean
 
 demo: $(VENV)/.base
 	$(BIN)/voful demo --out out/demo
@@ -14,6 +14,10 @@ test: lint $(VENV)/.dev
 
 test-full: lint $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal --full
+
+# Every algorithm in plain Python, as a debugger sees it.
+test-plain: $(VENV)/.dev
+	NUMBA_DISABLE_JIT=1 VOFUL_TEST_PLAIN=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/conformance
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -37,6 +41,10 @@ performance: $(VENV)/.base $(PEERS)/.peers
 # Other libraries, in an environment of their own.
 bench-peers: $(PEERS)/.peers
 	$(PEERS)/bin/python benchmarks/peers.py
+
+# Stubs for type checkers and README's tables, from src/voful/algorithms.csv.
+derive: $(VENV)/.base
+	$(BIN)/python tools/derive.py
 
 docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict
@@ -77,7 +85,7 @@ $(VENV)/.base: pyproject.toml
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,ray]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs,ray]'
 	touch $@
 
 $(PEERS)/.peers: pyproject.toml benchmarks/peers-requirements.txt

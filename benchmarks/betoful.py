@@ -20,8 +20,9 @@ import numpy as np
 from voful import LOSAN, OFUL, BetOFUL
 from voful.bench.contenders import lean_numpy_oful, public_api
 from voful.bench.data import make_data
-from voful.confidence.betting.extent import optimistic_ends
+from voful.confidence.betting.questions import optimistic_ends
 from voful.confidence.betting.round import place_bet, take_reward
+from voful.confidence.betting.state import new_scratch
 from voful.envs import linear_bandit
 from voful.experiments.play.loop import play
 from voful.validation import NO_MASK
@@ -79,12 +80,13 @@ def regret(cells: list[str], noises: list[str], names: list[str], seeds: int) ->
 
 
 @numba.njit
-def compiled_rounds(state: Any, arms: Any, rewards: Any) -> None:
+def compiled_rounds(state: Any, history: Any, arms: Any, rewards: Any) -> None:
+    scratch = new_scratch(state.rules)
     for t in range(rewards.shape[0]):
         upper, _ = optimistic_ends(state.Theta, 1.0, arms, NO_MASK)
         i = np.argmax(upper)
-        place_bet(state, arms[i])
-        take_reward(state, arms[i], rewards[t, i])
+        place_bet(state, scratch, arms[i])
+        take_reward(state, scratch, history, arms[i], rewards[t, i])
 
 
 def cost(rounds: int) -> None:
@@ -101,11 +103,11 @@ def cost(rounds: int) -> None:
             runs = []
             for length in (200, rounds, rounds, rounds):  # the first compiles
                 Theta = BetOFUL(dim, bet=bet, refresh=refresh).confidence_set
-                Theta._reserve(length)
+                Theta.reserve(length)
                 state, quarters = Theta.views(), []
                 for part in np.array_split(rewards[:length], 4):
                     started = process_time()
-                    compiled_rounds(state, arms, part)
+                    compiled_rounds(state, Theta.history, arms, part)
                     quarters.append((process_time() - started) / len(part) * 1e6)
                 runs.append(quarters)
             chunks = np.median(runs[1:], axis=0)

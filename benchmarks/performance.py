@@ -16,6 +16,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from machine import Machine, oful_bytes, oful_flops, probe
+
 from lofav import compare
 from peers import table as peers_table
 from start import measure_start
@@ -23,7 +25,6 @@ from start import table as start_table
 from voful.bench.clock import Speed, measure
 from voful.bench.contenders import REFERENCE, WHOLE_LOOP
 from voful.bench.episodic import AgentSpeed, measure_episodic
-from voful.bench.machine import Machine, oful_bytes, oful_flops, probe
 from voful.bench.sweep import Growth, sweep_sizes
 from voful.report.terminal.speed import episodic_table, growth_table, markdown, speed_table
 

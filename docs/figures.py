@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
 
 from voful import OFUL, VOFUL, concentration
-from voful.confidence.ellipsoids.ridge import RidgeEllipsoid
+from voful.confidence.ellipsoids.sets import RidgeEllipsoid
 from voful.confidence.peeled.cuts import cut_of_test
 from voful.confidence.peeled.dual_simplex import invert, new_basis, optimise, start_at_corner
 from voful.confidence.peeled.outer_polytope import new_polytope
@@ -44,9 +44,9 @@ def new_figure(width: float, height: float) -> Figure:
 # --- Theta_k at d = 2 -------------------------------------------------------------------------
 
 
-def margins(flat: FloatArray, n_tests: int, points: FloatArray) -> FloatArray:
+def margins(flat: FloatArray, points: FloatArray) -> FloatArray:
     """|S| - right side of every test at every point, shape (tests, points)."""
-    T = unpack(flat, n_tests, points.shape[1])
+    T = unpack(flat, points.shape[1])
     t = points - T.o
     S = T.a[:, None] - T.b @ t.T
     V = T.e[:, None] - 2.0 * T.f @ t.T + np.array([((t @ G) * t).sum(axis=1) for G in T.G])
@@ -60,7 +60,7 @@ def running_margin(Theta: PeeledSet, points: FloatArray) -> FloatArray:
     """Largest |S| - right side over all checks so far: <= 0 on the running intersection."""
     largest = np.full(len(points), -np.inf)
     for flat in Theta._history[: Theta._n_remembered]:
-        largest = np.maximum(largest, margins(flat, Theta.n_tests, points).max(axis=0))
+        largest = np.maximum(largest, margins(flat, points).max(axis=0))
     return largest
 
 
@@ -87,7 +87,7 @@ def draw_sets(panel: Axes, Theta: PeeledSet, oful: RidgeEllipsoid, side: int) ->
     disc = Circle((0, 0), 1.0, transform=panel.transData)
     panel.add_patch(Circle((0, 0), 1.0, facecolor=PALE, edgecolor="none", zorder=0))
     # Where one test of now begins to eliminate: the outlines of convex regions.
-    for values in margins(Theta._defining()[-1], Theta.n_tests, points):
+    for values in margins(Theta._defining()[-1], points):
         if values.max() > 0.0:
             outline = panel.contour(
                 *axes, values.reshape(side, side), [0.0], colors="white", linewidths=0.7, zorder=1
@@ -241,16 +241,16 @@ def cut_figure() -> Figure:
         arms = env.arms
         Theta.update(arms[k % 12], env.pull(k % 12).reward)
     flat = Theta._defining()[-1]
-    T = unpack(flat, Theta.n_tests, 2)
+    T = unpack(flat, 2)
     P, B, x = new_polytope(2), new_basis(2), np.array([1.0, 1.0])
     start_at_corner(x, B)
-    optimise(P, x, B)
+    optimise(P, x, B, -np.inf)
     invert(P, B)
     v, found = B.vertex.copy(), []
     for i in range(Theta.n_tests):
         w, steps = np.empty(2), np.empty(2)
-        made, right = cut_of_test(T, i, P, B, w, steps)
-        if made:
+        right = cut_of_test(T, i, P, B, w, steps)
+        if right < math.inf:
             found.append(((w @ v - right) / math.hypot(*w), i, w, right, steps))
     _, i, w, right, steps = max(found, key=lambda cut: cut[0])
     exits = v[:, None] - B.inverse * steps
@@ -259,7 +259,7 @@ def cut_figure() -> Figure:
     blank(panel, np.array([0.05, 0.05]), 1.25)
     panel.axis("off")
     axes, points = square_grid(np.zeros(2), 1.6, 500)
-    region = margins(flat, Theta.n_tests, points)[i].reshape(500, 500)
+    region = margins(flat, points)[i].reshape(500, 500)
     box = Rectangle((-1, -1), 2, 2, transform=panel.transData)
     side = points @ T.b[i] - T.b[i] @ T.o - T.a[i]  # -S: only the side of the vertex
     same = (np.sign(side) == np.sign(v @ T.b[i] - T.b[i] @ T.o - T.a[i])).reshape(500, 500)

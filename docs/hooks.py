@@ -1,18 +1,49 @@
-"""Build hooks of the site: the registry's table, and formulas as MathML."""
+"""Build hooks of the site: what follows from the registry, and formulas as MathML."""
 
 from __future__ import annotations
 
 import html
 import re
+from inspect import getdoc
 from typing import Any
 
 from latex2mathml.converter import convert
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
 
+from voful import registry
 from voful.report.terminal.tables import agent_table, bandit_table, registry_markdown
 
 _FORMULA = re.compile(
     r'<(span|div) class="arithmatex">(?:\\\(|\\\[)(.*?)(?:\\\)|\\\])</\1>', re.DOTALL
 )
+
+
+def algorithm_pages(kind: registry.Kind) -> dict[str, registry.Entry]:
+    """The page of each file with algorithms, and the first of them."""
+    pages: dict[str, registry.Entry] = {}
+    for entry in registry.entries(kind):
+        pages.setdefault(f"algorithms/{entry.module.rpartition('.')[2]}.md", entry)
+    return pages
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """Put the pages of the algorithms into the navigation."""
+    assert config.nav is not None
+    (algorithms,) = (part["Algorithms"] for part in config.nav if "Algorithms" in part)
+    algorithms += [
+        {"Linear bandits": [*algorithm_pages("bandit")]},
+        {"Linear mixture MDPs": [*algorithm_pages("episodic"), "algorithms/value_targets.md"]},
+    ]
+
+
+def on_files(files: Files, config: MkDocsConfig) -> None:
+    """Make those pages that nobody has written yet, from the docstring."""
+    for kind in registry.KINDS:
+        for page, entry in algorithm_pages(kind).items():
+            if files.get_file_from_path(page) is None:
+                text = f"# {entry.name}\n\nId `{entry.id}`.\n\n```text\n{getdoc(entry.cls)}\n```\n"
+                files.append(File.generated(config, page, content=text))
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:

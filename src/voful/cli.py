@@ -5,19 +5,21 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from voful import __version__, registry
 from voful.report.terminal.tables import registry_markdown
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Column, Table
+
     from voful.experiments.study.study import Study
 
 app = typer.Typer(
@@ -25,30 +27,35 @@ app = typer.Typer(
     no_args_is_help=True,
     help="Variance-aware linear bandits and linear mixture MDPs.",
 )
-console = Console()
 WIDE = 130  # columns of a terminal that has room for everything about an algorithm
 
 
-def _print_version(wanted: bool) -> None:
+def _say_version(wanted: bool) -> None:
     if wanted:
         print(__version__)
         raise typer.Exit
 
 
+VERSION = typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version.")
+Workers = Annotated[int, typer.Option(min=0, help="Runs at a time; 0: one for each core.")]
+Results = Annotated[Path, typer.Argument(help="Directory of results.", exists=True)]
+
+
 @app.callback()
-def _top(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version."
-        ),
-    ] = False,
-) -> None:
+def _top(version: Annotated[bool, VERSION] = False) -> None:
     pass
 
 
-Workers = Annotated[int, typer.Option(min=0, help="Runs at a time; 0: one for each core.")]
-Results = Annotated[Path, typer.Argument(help="Directory of results.", exists=True)]
+@cache
+def _console(**how: Any) -> Console:
+    from rich.console import Console  # later: --version and plain lists do without
+
+    return Console(**how)
+
+
+def _say(text: str, style: str | None = None, **how: Any) -> None:
+    """A line as it is: neither wrapped nor coloured by its words."""
+    _console(**how).print(text, style=style, soft_wrap=True, highlight=False, markup=False)
 
 
 @app.command()
@@ -63,11 +70,8 @@ def demo(
     """Play four algorithms with little and with much noise; write their page."""
     from voful.experiments.study.demo import demo_study
 
-    console.print(
-        f"{rounds} rounds a run: 20 fixed arms on the sphere, d = 5 and 2, rewards in [-1, 1]",
-        soft_wrap=True,
-    )
-    complete = _run(demo_study(rounds, replicates), out, workers or None, table=False)
+    _say(f"{rounds} rounds a run: 20 fixed arms on the sphere, d = 5 and 2, rewards in [-1, 1]")
+    complete = _run(demo_study(rounds, replicates), out, table=False, workers=workers or None)
     report(out)
     raise typer.Exit(0 if complete else 1)
 
@@ -91,51 +95,32 @@ def run(
     with _clear_errors():
         declared = read_study(study)
     out = out or Path("out") / study.stem
-    complete = _run(declared, out, workers or None, backend, address, only)
+    complete = _run(
+        declared, out, workers=workers or None, backend=backend, address=address, only=only
+    )
     raise typer.Exit(0 if complete else 1)
 
 
-def _run(
-    study: Study,
-    out: Path,
-    workers: int | None,
-    backend: str = "processes",
-    address: str | None = None,
-    only: str | None = None,
-    *,
-    table: bool = True,
-) -> bool:
-    """Whether every wanted run is stored now."""
+def _run(study: Study, out: Path, *, table: bool = True, **how: Any) -> bool:
+    """Play a study as `run_study` is told how; whether every wanted run is stored now."""
     from voful.experiments.runner.runner import run_study
+    from voful.experiments.store.store import results
+    from voful.report.statistics.summaries import final_table
+    from voful.report.terminal import console as tables
     from voful.report.terminal.progress import make_progress
 
-    with _clear_errors(out), make_progress(console) as progress:
-        summary = run_study(
-            study,
-            out,
-            workers=workers,
-            backend=backend,
-            address=address,
-            only=only,
-            observer=progress,
-        )
+    with _clear_errors(out), make_progress(_console()) as progress:
+        summary = run_study(study, out, observer=progress, **how)
     if summary.foreign:
-        console.print(
+        _say(
             f"{summary.foreign} stored runs are of an earlier form of this study or of the "
-            "library; they are kept, and not part of its results",
-            soft_wrap=True,
+            "library; they are kept, and not part of its results"
         )
     if table and (summary.played or summary.stored):
-        _print_results(out)
-    console.print(f"results: {out}", soft_wrap=True, highlight=False, markup=False)
+        _print_table(tables.headline(final_table(results(out)), study.step))
+    _say(f"results: {out}")
     if summary.failed:
-        console.print(
-            f"{len(summary.failed)} runs failed twice: voful show {out}",
-            style="red",
-            soft_wrap=True,
-            highlight=False,
-            markup=False,
-        )
+        _say(f"{len(summary.failed)} runs failed twice: voful show {out}", "red")
     return not summary.failed
 
 
@@ -155,8 +140,7 @@ def _clear_errors(out: Path | None = None) -> Iterator[None]:
 
 
 def _stop(message: str, code: int) -> NoReturn:
-    console = Console(stderr=True, markup=False)
-    console.print(message, style="red", soft_wrap=True, highlight=False)
+    _say(message, "red", stderr=True)
     raise typer.Exit(code)
 
 
@@ -166,17 +150,8 @@ def show(directory: Results) -> None:
     from voful.report.terminal.state import state_of
 
     with _clear_errors(directory):
-        state = state_of(directory)
-    print(f"{state.name}: {state.stored} of {state.declared} runs stored", end="")
-    print(f", {len(state.failures)} failed" if state.failures else "")
-    for line in state.cells:
-        print(f"  {line}")
-    if state.foreign:
-        print(f"{state.foreign} stored runs are of an earlier form of the study or the library")
-    for line in state.sessions:
-        print(line)
-    for label, error in state.failures.items():
-        print(f"failed: {label}\n{error}")
+        for line in state_of(directory):
+            print(line)
 
 
 @app.command()
@@ -193,10 +168,7 @@ def merge(
 
 
 @app.command()
-def export(
-    directory: Results,
-    csv: Annotated[Path, typer.Option(help="File to write.")],
-) -> None:
+def export(directory: Results, csv: Annotated[Path, typer.Option(help="File to write.")]) -> None:
     """Write the results as CSV."""
     from voful.experiments.store.store import results
     from voful.persistence import atomic_file
@@ -214,34 +186,23 @@ def report(
 ) -> None:
     """Say what a study found and what is missing of it; write its page and its figures."""
     from voful.report.files import write_report
-    from voful.report.statistics.summaries import step_of
     from voful.report.terminal import console as tables
 
     with _clear_errors(directory):
         made = write_report(directory, style)
-    _print_table(tables.headline(made.final, step_of(made.results)))
-    growth = tables.exponents(made.growth)
-    if growth is not None:
+    _print_table(tables.headline(made.final, made.manifest.step))
+    if (growth := tables.exponents(made.growth)) is not None:
         _print_table(growth)
     for line in tables.gaps(made.missing):
-        console.print(line, style="yellow", soft_wrap=True, highlight=False, markup=False)
+        _say(line, "yellow")
     for path in made.paths:
         print(f"written: {path}")
     print(f"page: {made.page.resolve().as_uri()}")
 
 
-def _print_results(out: Path) -> None:
-    from voful.experiments.store.store import results
-    from voful.report.statistics.summaries import final_table, step_of
-    from voful.report.terminal import console as tables
-
-    frame = results(out)
-    _print_table(tables.headline(final_table(frame), step_of(frame)))
-
-
 def _print_table(table: Table) -> None:
     """Off a terminal as wide as it is: lines in a file need not fit a screen."""
-    (console if console.is_terminal else Console(width=400)).print(table)
+    (_console() if _console().is_terminal else _console(width=400)).print(table)
 
 
 @app.command("list")
@@ -268,14 +229,12 @@ def list_algorithms(
         for row in rows:
             print("\t".join(row))
         return
+    from rich.table import Column
+
     headings = ("id", "kind", "paper", "regret, up to logs", "needs", "runs", "cost")
-    shown = (0, 2, 3) if console.width < WIDE else range(len(headings))
-    table = Table()
-    for place in shown:
-        table.add_column(headings[place], no_wrap=place == 0)  # ids are to be copied
-    for row in rows:
-        table.add_row(*(row[place] for place in shown))
-    console.print(table)
+    shown = (0, 2, 3) if _console().width < WIDE else range(len(headings))
+    columns = [Column(headings[place], no_wrap=place == 0) for place in shown]  # ids: to be copied
+    _print_rows(columns, ([row[place] for place in shown] for row in rows))
 
 
 @app.command()
@@ -301,21 +260,18 @@ def bench(
     from voful.bench.sweep import IDS, sweep_sizes
     from voful.report.terminal import speed
 
+    rows: Sequence[Any]
     with _clear_errors(out):
         if episodic:
-            agents = measure_episodic(ids=only)
-            columns, results = speed.episodic_table(agents), [asdict(row) for row in agents]
+            columns = speed.episodic_table(rows := measure_episodic(ids=only))
         elif sweep:
-            grown = sweep_sizes(ids=only or IDS)
-            columns, results = speed.growth_table(grown), [asdict(row) for row in grown]
+            columns = speed.growth_table(rows := sweep_sizes(ids=only or IDS))
         else:
-            measured = measure(
-                dim=dim, n_arms=arms, n_rounds=rounds, repetitions=repetitions, ids=only
-            )
-            columns, results = speed.speed_table(measured), [asdict(row) for row in measured]
+            size = {"dim": dim, "n_arms": arms, "n_rounds": rounds, "repetitions": repetitions}
+            columns = speed.speed_table(rows := measure(**size, ids=only))
         _print_columns(columns)
         if out is not None:
-            out.write_text(json.dumps(results, indent=2) + "\n")
+            out.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
 
 
 def _print_columns(columns: dict[str, list[str]]) -> None:
@@ -325,12 +281,20 @@ def _print_columns(columns: dict[str, list[str]]) -> None:
     if not sys.stdout.isatty():
         print(markdown(columns), end="")
         return
-    table = Table()
-    for place, heading in enumerate(columns):
-        table.add_column(heading, justify="right" if place else "left")
-    for row in zip(*columns.values(), strict=True):
+    from rich.table import Column
+
+    name, *numbers = columns
+    headings = [Column(name), *(Column(heading, justify="right") for heading in numbers)]
+    _print_rows(headings, zip(*columns.values(), strict=True))
+
+
+def _print_rows(columns: Iterable[Column], rows: Iterable[Iterable[str]]) -> None:
+    from rich.table import Table
+
+    table = Table(*columns)
+    for row in rows:
         table.add_row(*row)
-    console.print(table)
+    _console().print(table)
 
 
 def main() -> None:

@@ -1,91 +1,119 @@
-"""The one way in which this library compiles a function."""
+"""The one way in which this library compiles a function.
+
+With NUMBA_DISABLE_JIT=1 everything is plain Python: for debuggers and coverage tools.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
-from functools import cache
-from importlib import import_module
-from typing import Any, Literal, ParamSpec, TypeVar, cast
+import re
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from typing import Any, ParamSpec, TypeVar
 
 import numba
 from numba.extending import register_jitable
-from numba.np import linalg as numba_linalg
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-
-def _spare_scipy() -> None:
-    """Keep Numba from importing scipy.linalg only to note that it is there.
-
-    That takes a quarter of the time until a first kernel runs. Kernels that need BLAS or LAPACK
-    ask again, and get it.
-    """
-    ask = getattr(numba_linalg, "ensure_blas", None)
-    if ask is None:
-        return
-    numba_linalg.ensure_blas = lambda: None
-    try:
-        arraymath: Any = import_module("numba.np.arraymath")
-        arraymath.ensure_blas = ask
-    finally:
-        numba_linalg.ensure_blas = ask
+_ROOT = os.path.dirname(os.path.abspath(__file__))
+_OPTIONS: Any = {"error_model": "numpy", "no_cfunc_wrapper": True}  # C does not call us
 
 
-_spare_scipy()
-
-
-def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile with Numba, cached on disk, compiled at the first call.
+def kernel(function: Callable[P, R], *, calls: str = "") -> Callable[P, R]:
+    """A function that Python calls compiled: by Numba, at the first call, cached on disk.
 
     No fastmath: floating-point order is as written, so that a batch gives the same bits as
     one call a row, and a loaded policy continues exactly.
+
+    Parameters
+    ----------
+    function
+        What to compile.
+    calls
+        A folder of the library whose functions it calls without importing them.
     """
-    return _compiled(function, inline="never")
+    try:
+        compiled = numba.njit(cache=True, **_OPTIONS)(function)
+    except RuntimeError:  # neither the package's folder nor a home can be written to
+        compiled = numba.njit(**_OPTIONS)(function)
+    _stamp(compiled, function.__code__.co_filename, calls)
+    made: Callable[P, R] = compiled
+    return made
+
+
+def part(function: Callable[P, R]) -> Callable[P, R]:
+    """A piece of kernels: compiled with those that call it, plain Python when Python calls it.
+
+    Not compiled by itself, which takes most of the time that a first call waits.
+    """
+    made: Callable[P, R] = register_jitable(**_OPTIONS)(function)
+    return made
 
 
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
-    """As `kernel`, but written into the kernels that call it: no call, no arrays handed over."""
-    return _compiled(function, inline="always")
+    """As `part`, but written into what calls it: no call, no arrays handed over.
+
+    For a piece that one kernel calls once: what is a function of its own is compiled once more
+    inside of every function around it.
+    """
+    made: Callable[P, R] = numba.njit(inline="always", **_OPTIONS)(function)
+    return made
 
 
-def _compiled(function: Callable[P, R], inline: Literal["never", "always"]) -> Callable[P, R]:
-    try:
-        compiled = numba.njit(cache=True, error_model="numpy", inline=inline)(function)
-    except RuntimeError:  # neither the package's folder nor a home can be written to
-        compiled = numba.njit(error_model="numpy", inline=inline)(function)
-    _stamp(compiled)
-    return cast(Callable[P, R], compiled)
+def calling(folder: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """`kernel` that calls functions of a folder without importing them."""
+    return partial(kernel, calls=folder)
 
 
-def _stamp(compiled: Any) -> None:
-    """Let the kernel's place on disk depend on every source.
+def _stamp(compiled: Any, file: str, calls: str) -> None:
+    """Let the kernel's place on disk depend on all sources that it is made of.
 
-    Numba asks whether the kernel's own file has changed, not those of the kernels that it calls:
+    Numba asks whether the kernel's own file has changed, not those of the functions that it calls:
     old code would run on.
     """
-    file: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
-    if hasattr(file, "_source_stamp"):
-        file._source_stamp = (file._source_stamp, _sources())
+    cached: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    if hasattr(cached, "_source_stamp"):
+        cached._source_stamp = (cached._source_stamp, _sources(file, calls))
 
 
 @cache
-def _sources() -> str:
-    """A digest of name, time and size of every file with kernels, or with what they call."""
-    root = os.path.dirname(__file__)
-    found = []
-    for folder, inner, names in os.walk(root):
-        inner[:] = [name for name in inner if name not in ("__pycache__", "report", "checks")]
-        for name in names:
-            if name.endswith(".py") and name not in ("cli.py", "__main__.py"):
-                path = os.path.join(folder, name)
-                state = os.stat(path)
-                found.append((os.path.relpath(path, root), state.st_mtime_ns, state.st_size))
-    return hashlib.sha256(repr(sorted(found)).encode()).hexdigest()[:16]
+def _sources(file: str, calls: str) -> str:
+    """A digest of name, time and size of a file and of all that it imports of this library."""
+    found = {file: None}
+    if calls:
+        folder = os.path.join(_ROOT, calls)
+        found |= {os.path.join(folder, name): None for name in sorted(os.listdir(folder))}
+    queue = [path for path in found if path.endswith(".py")]
+    while queue:
+        for path in _imports(queue.pop()):
+            if path not in found:
+                found[path] = None
+                queue.append(path)
+    states = [(path, os.stat(path)) for path in sorted(found) if path.endswith(".py")]
+    known = [(os.path.relpath(path, _ROOT), s.st_mtime_ns, s.st_size) for path, s in states]
+    return hashlib.sha256(repr(known).encode()).hexdigest()[:16]
 
 
-def shared(function: Callable[P, R]) -> Callable[P, R]:
-    """A formula that both sides need: plain Python when Python calls it, compiled in kernels."""
-    return register_jitable(function)
+@cache
+def _imports(file: str) -> tuple[str, ...]:
+    """The library's files that the import lines of a file name."""
+    with open(file, encoding="utf-8") as source:
+        text = source.read()
+    return tuple(dict.fromkeys(_files(text)))
+
+
+_IMPORT = re.compile(
+    r"^\s*(?:from\s+voful((?:\.\w+)*)\s+import\s+(\([^)]*\)|.*)|import\s+voful((?:\.\w+)*))", re.M
+)
+
+
+def _files(text: str) -> Iterator[str]:
+    for module, names, plain in _IMPORT.findall(text):
+        home = os.path.join(_ROOT, *(module or plain).split(".")[1:])
+        inside = (os.path.join(home, f"{name}.py") for name in re.findall(r"\w+", names))
+        for path in (f"{home}.py", os.path.join(home, "__init__.py"), *inside):
+            if os.path.isfile(path):
+                yield path

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voful.compiled import kernel, shared
-from voful.typing import FloatArray
+from voful.compiled import part
 
 # --- the paper's ------------------------------------------------------------------------------
 
@@ -74,7 +73,7 @@ def variance_lemma_failure(n: int, delta: float) -> float:
 # --- KT: coin betting -------------------------------------------------------------------------
 
 
-@kernel
+@part
 def kt_log_price(n: float, delta: float) -> float:
     """xi = 1/2 ln(pi n + 1) + ln(1/delta), the exponent of `kt_radius`."""
     return 0.5 * math.log(math.pi * n + 1.0) - math.log(delta)
@@ -96,9 +95,7 @@ def kt_radius(sum_squares: float, n: int, b: float, delta: float) -> float:
 # --- a grid of lines --------------------------------------------------------------------------
 
 
-def line_grid(b: float, n_lines: int = 41) -> FloatArray:
-    """Slopes 0.7 / b * 2^(-j/2): mis-tuning costs at most 1.5 % of the root term."""
-    return np.array([0.7 / b * 2.0 ** (-0.5 * j) for j in range(n_lines)])
+N_LINES = 41  # slopes 0.7 / b * 2^(-j/2): mis-tuning costs at most 1.5 % of the root term
 
 
 def empirical_curvature(u: float) -> float:
@@ -115,20 +112,16 @@ def freedman_curvature(u: float) -> float:
     return (math.expm1(u) - u) / (u * u)
 
 
-def lines_radius(
-    second_moment: float, b: float, delta: float, *, predictable: bool, n_lines: int = 41
-) -> float:
+def lines_radius(second_moment: float, b: float, delta: float, *, predictable: bool) -> float:
     """|S| <= min over the grid of c(lambda b) lambda V + ln(2 G / delta) / lambda, for all n.
 
     V = sum X_i^2 (`predictable` False) or sum E[X_i^2 | F_{i-1}] (True: Freedman). Each slope and
-    each sign is a supermartingale; the G = n_lines slopes share delta.
+    each sign is a supermartingale; the G = 41 slopes share delta.
     """
     curvature = freedman_curvature if predictable else empirical_curvature
-    price = math.log(2.0 * n_lines / delta)
-    return min(
-        curvature(slope * b) * slope * second_moment + price / slope
-        for slope in map(float, line_grid(b, n_lines))
-    )
+    price = math.log(2.0 * N_LINES / delta)
+    slopes = (0.7 / b * math.pow(2.0, -0.5 * j) for j in range(N_LINES))
+    return min(curvature(s * b) * s * second_moment + price / s for s in slopes)
 
 
 # --- vectors: the self-normalised sum |S|_{Z^-1} ----------------------------------------------
@@ -154,7 +147,7 @@ class SelfNormalizedBernstein(NamedTuple):
         return bernstein_radius(log_det_ratio, self.slope, self.offset)
 
 
-@shared
+@part
 def bernstein_radius(log_det_ratio: float, slope: float, offset: float) -> float:
     """`SelfNormalizedBernstein.radius`."""
     return math.sqrt(slope * max(log_det_ratio, 0.0) + offset)
@@ -217,13 +210,13 @@ def self_normalized_bernstein(
     )
 
 
-@shared
+@part
 def log_det_growth(n: float, dim: int, feature_norm: float, ridge: float) -> float:
     """d ln(1 + n A^2 / (d lambda)) >= ln(det Z_n / det(lambda I)) where |x_i| <= A."""
     return dim * math.log1p(n * feature_norm * feature_norm / (dim * ridge))
 
 
-@shared
+@part
 def zhou_gu_szepesvari_radius(
     n: float,
     dim: int,
@@ -243,7 +236,7 @@ def zhou_gu_szepesvari_radius(
     return 8.0 * math.sqrt(variance * growth * price) + 4.0 * b * price
 
 
-@shared
+@part
 def zhou_gu_radius(
     n: float,
     dim: int,
@@ -286,7 +279,7 @@ class VariationBernstein(NamedTuple):
         return variation_radius(log_det_ratio, self.curvature, self.cap, self.price)
 
 
-@shared
+@part
 def variation_radius(log_det_ratio: float, curvature: float, cap: float, price: float) -> float:
     """`VariationBernstein.radius`."""
     gamma = price + 0.5 * max(log_det_ratio, 0.0)
@@ -343,7 +336,7 @@ def best_variation_bernstein(
     return min(candidates, key=lambda bound: bound.radius(log_det_ratio))
 
 
-@shared
+@part
 def faury_radius(log_det_ratio: float, dim: int, ridge: float, b: float, delta: float) -> float:
     """|S_n|_{H_n^-1} <= sqrt(k)/2 + 2/sqrt(k) (ln(det(H_n / lambda)^(1/2) / delta) + d ln 2).
 
@@ -362,19 +355,19 @@ def faury_radius(log_det_ratio: float, dim: int, ridge: float, b: float, delta: 
 # and V_t = sum w_s^2 eta_s^2.
 
 
-@kernel
-def layer_ranges(rho: float, n: int, delta: float) -> int:
+@part
+def layer_ranges(rho: float, n: float, delta: float) -> int:
     """How many dyadic ranges `layer_deviation` needs to hold at all times up to n."""
     return max(1, math.ceil(math.log2(math.sqrt(n) / (2.0 * rho * math.log(1.0 / delta)))) + 1)
 
 
-@kernel
+@part
 def layer_slope(rho: float, xi: float) -> float:
     """rho (1 + sqrt(8 xi)): what sqrt(V) counts in `layer_deviation`."""
     return rho * (1.0 + math.sqrt(8.0 * xi))
 
 
-@kernel
+@part
 def layer_deviation(sum_squares: float, rho: float, b: float, xi: float) -> float:
     """|S_t|_{Z_t^-1} <= rho ((1 + sqrt(8 xi)) sqrt(V_t) + 4 b xi), for all t up to n.
 
@@ -393,7 +386,7 @@ def layer_deviation(sum_squares: float, rho: float, b: float, xi: float) -> floa
     return layer_slope(rho, xi) * math.sqrt(sum_squares) + 4.0 * b * rho * xi
 
 
-@kernel
+@part
 def self_bounded_radius(slope: float, offset: float, residual: float) -> float:
     """The largest beta with beta <= slope sqrt(residual^2 + beta^2) + offset; slope < 1.
 

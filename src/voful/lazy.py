@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
 
 def on_demand(
-    package: str, homes: Mapping[str, str]
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """``__getattr__`` and ``__dir__`` of a package.
+    package: str, homes: Mapping[str, str], others: Iterable[str] = ()
+) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+    """``__all__``, ``__getattr__`` and ``__dir__`` of a package.
 
     Declaring the kernels of a module takes milliseconds, and there are a hundred modules: who
     asks for one algorithm shall not wait for the others.
@@ -24,7 +24,10 @@ def on_demand(
     homes
         Module below the package where each name is defined. Modules of the package are found
         without.
+    others
+        Public names besides: modules, or what the package defines itself.
     """
+    public = sorted({*homes, *others})
     names = vars(sys.modules[package])
 
     def get(name: str) -> Any:
@@ -37,6 +40,6 @@ def on_demand(
         return import_module(path)
 
     def listed() -> list[str]:
-        return sorted({*names, *homes})
+        return sorted({*names, *public})
 
-    return get, listed
+    return public, get, listed

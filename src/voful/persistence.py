@@ -23,7 +23,7 @@ from voful.typing import Path
 Arrays: TypeAlias = dict[str, np.ndarray[Any, Any]]
 
 FORMAT = "voful"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 class FileFormatError(ValueError):
@@ -65,19 +65,18 @@ class Stateful:
     def _check(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
         for name in self._arrays:
             current, loaded = np.asarray(getattr(self, name)), arrays[name]
-            same = (
-                loaded.ndim == current.ndim
-                if name in self._growing
-                else loaded.shape == current.shape
-            )
-            if loaded.dtype != current.dtype or not same:
+            grown = name in self._growing and loaded.ndim == current.ndim
+            if loaded.dtype != current.dtype or not (grown or loaded.shape == current.shape):
                 raise ValueError(f"array {name!r} is {loaded.dtype} of shape {loaded.shape}")
         for prefix, part in self._named_parts():
             part._check(_below(prefix, arrays))
 
     def _assign(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
         for name in self._arrays:
-            setattr(self, name, np.array(arrays[name], order="C"))
+            if name in self._growing:
+                setattr(self, name, np.array(arrays[name], order="C"))
+            else:
+                getattr(self, name)[...] = arrays[name]  # in place: kernels hold views of it
         for prefix, part in self._named_parts():
             part._assign(_below(prefix, arrays))
 
@@ -102,8 +101,7 @@ class Persistent(Stateful):
 
     def config(self) -> dict[str, Any]:
         """The constructor's arguments that make this object anew."""
-        names = list(inspect.signature(type(self).__init__).parameters)[1:]
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Persistent:
@@ -179,10 +177,10 @@ def _join_config(
     cls: type[Persistent], plain: Mapping[str, Any], arrays: Arrays, prefix: str = "config"
 ) -> dict[str, Any]:
     """What `_split_config` took apart."""
-    config = _from_json(dict(plain))
-    for name, array in _below(prefix, arrays).items():
-        if "/" not in name:
-            config[name] = array
+    own = {name: array for name, array in _below(prefix, arrays).items() if "/" not in name}
+    config = {**plain, **own}
+    if isinstance(plain.get("seed"), dict):
+        config["seed"] = np.random.SeedSequence(**plain["seed"])
     for name, argument in cls._arguments.items():
         if plain[name] is not None:
             nested = _join_config(argument, plain[name], arrays, f"{prefix}/{name}")
@@ -194,20 +192,18 @@ def _as_json(value: object) -> object:
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.random.SeedSequence):
-        return {
-            "entropy": value.entropy,
-            "spawn_key": list(value.spawn_key),
-            "pool_size": value.pool_size,
-            "n_children_spawned": value.n_children_spawned,
-        }
+        return value.state
     raise TypeError(f"cannot store {type(value).__name__} in a header")
 
 
-def load(path: Path, find_class: Callable[[str], type[Persistent]]) -> Any:
-    """Make the object that `save` wrote; `find_class` turns the stored class name into a class."""
+def load(path: Path, wanted: type[Persistent] | Callable[[str], type[Persistent]]) -> Any:
+    """Make the object that `save` wrote: of this class, or of the one found by the stored name."""
     with open(path, "rb") as file, _clear_errors(path), zipfile.ZipFile(file) as archive:
         header = _header(archive, path)
-        cls = find_class(header["class"])
+        name = header["class"]
+        cls: Any = wanted if isinstance(wanted, type) else wanted(name)
+        if cls.__name__ != name:
+            raise FileFormatError(f"{path}: holds a {name}, not a {cls.__name__}")
         arrays = {
             name.removesuffix(".npy"): np.lib.format.read_array(
                 io.BytesIO(archive.read(name)), allow_pickle=False
@@ -218,7 +214,7 @@ def load(path: Path, find_class: Callable[[str], type[Persistent]]) -> Any:
         thing = cls.from_config(_join_config(cls, header["config"], arrays))
         thing.restore(arrays)
         if header["rng"] is not None:
-            thing._rng.bit_generator.state = header["rng"]  # type: ignore[attr-defined]
+            thing._rng.bit_generator.state = header["rng"]
         return thing
 
 
@@ -235,11 +231,6 @@ def _clear_errors(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _from_json(config: dict[str, Any]) -> dict[str, Any]:
-    seed = config.get("seed")
-    return config | {"seed": np.random.SeedSequence(**seed)} if isinstance(seed, dict) else config
-
-
 def _header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     header = json.loads(archive.read("header.json"))
     if header["format"] != FORMAT or type(header["format_version"]) is not int:
@@ -248,5 +239,10 @@ def _header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
         raise FileFormatError(
             f"{os.fspath(path)}: written by a newer voful (format {header['format_version']}; "
             f"this one reads up to {FORMAT_VERSION})"
+        )
+    if header["format_version"] < FORMAT_VERSION:
+        raise FileFormatError(
+            f"{os.fspath(path)}: written by voful 0.1 (format {header['format_version']}; this one "
+            f"reads format {FORMAT_VERSION}): load and play it with voful<0.2, or learn it anew"
         )
     return dict(header)

@@ -38,6 +38,12 @@ def relaxed_clip(u: npt.ArrayLike, ell: float) -> FloatArray:
     return np.where(size <= ell, size * size, 2.0 * ell * size - ell * ell)
 
 
+def _matrix(name: str, X: npt.ArrayLike) -> FloatArray:
+    """Rows of any dimension."""
+    rows = np.asarray(X, dtype=np.float64)
+    return validation.matrix(name, X, rows.shape[-1] if rows.ndim == 2 else 1)
+
+
 def potential_terms(
     X: npt.ArrayLike,
     directions: npt.ArrayLike,
@@ -61,10 +67,8 @@ def potential_terms(
     hindsight
         Denominator over all rounds (the paper's symmetric version) instead of the past ones.
     """
-    points = np.asarray(X, dtype=np.float64)
-    dim = points.shape[-1] if points.ndim == 2 else 1
-    x = validation.matrix("X", X, dim)
-    mu = validation.matrix("directions", directions, dim)
+    x = _matrix("X", X)
+    mu = validation.matrix("directions", directions, x.shape[1])
     if mu.shape != x.shape:
         raise validation.fail("directions", f"an array of shape {mu.shape}", f"shape {x.shape}")
     ell = validation.positive_float("ell", ell)
@@ -110,9 +114,7 @@ class EpisodePotential:
     """
 
     def __init__(self, directions: npt.ArrayLike, levels: npt.ArrayLike | None = None) -> None:
-        rows = np.asarray(directions, dtype=np.float64)
-        dim = rows.shape[-1] if rows.ndim == 2 else 1
-        self._mu = validation.matrix("directions", directions, dim)
+        self._mu = _matrix("directions", directions)
         watched = 4.0 * 0.5 ** np.arange(1, 13) if levels is None else np.atleast_1d(levels)
         self._levels = np.array([validation.positive_float("levels", ell) for ell in watched])
         self._phi: dict[int, FloatArray] = {}

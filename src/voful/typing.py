@@ -14,7 +14,6 @@ import numpy.typing as npt
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
-WordArray: TypeAlias = npt.NDArray[np.uint64]
 Path: TypeAlias = str | PathLike[str]
 Seed: TypeAlias = int | np.random.SeedSequence
 

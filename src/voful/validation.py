@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any
 
@@ -87,39 +87,31 @@ def finite_float(name: str, value: object, allowed: str = "a finite number") -> 
     return number
 
 
-def positive_float(name: str, value: object) -> float:
-    """A number > 0, at most 1e100: its square is finite."""
-    allowed = "a number > 0, at most 1e100"
+def _number(name: str, value: object, allowed: str, is_allowed: Callable[[float], bool]) -> float:
     number = finite_float(name, value, allowed)
-    if not 0.0 < number <= 1e100:
+    if not is_allowed(number):
         raise fail(name, number, allowed)
     return number
+
+
+def positive_float(name: str, value: object) -> float:
+    """A number > 0, at most 1e100: its square is finite."""
+    return _number(name, value, "a number > 0, at most 1e100", lambda x: 0.0 < x <= 1e100)
 
 
 def scale(name: str, value: object) -> float:
     """A number > 0 whose square neither overflows nor vanishes."""
-    allowed = "a number from 1e-100 to 1e100"
-    number = finite_float(name, value, allowed)
-    if not 1e-100 <= number <= 1e100:
-        raise fail(name, number, allowed)
-    return number
+    return _number(name, value, "a number from 1e-100 to 1e100", lambda x: 1e-100 <= x <= 1e100)
 
 
 def nonnegative_float(name: str, value: object) -> float:
     """A finite number >= 0."""
-    number = finite_float(name, value, "a finite number >= 0")
-    if number < 0.0:
-        raise fail(name, number, "a finite number >= 0")
-    return number
+    return _number(name, value, "a finite number >= 0", lambda x: x >= 0.0)
 
 
 def probability(name: str, value: object) -> float:
     """A number strictly between 0 and 1."""
-    allowed = "a number strictly between 0 and 1"
-    number = finite_float(name, value, allowed)
-    if not 0.0 < number < 1.0:
-        raise fail(name, number, allowed)
-    return number
+    return _number(name, value, "a number strictly between 0 and 1", lambda x: 0.0 < x < 1.0)
 
 
 def boolean(name: str, value: object) -> bool:
@@ -136,50 +128,50 @@ def choice(name: str, value: object, allowed: Sequence[str]) -> str:
     return value
 
 
-def reward_range(value: object) -> tuple[float, float]:
+def reward_range(name: str, value: object) -> tuple[float, float]:
     """A pair (low, high) of finite numbers, high - low >= 1e-6: ties and slack are 1e-9."""
     allowed = "a pair (low, high) of finite numbers with high - low >= 1e-6 (else rescale rewards)"
     try:
         ends = tuple(value)  # type: ignore[arg-type,var-annotated]
     except TypeError:
-        raise fail("reward_range", value, allowed) from None
+        raise fail(name, value, allowed) from None
     if len(ends) != 2:
-        raise fail("reward_range", value, allowed)
-    low, high = (finite_float("reward_range", end, allowed) for end in ends)
+        raise fail(name, value, allowed)
+    low, high = (finite_float(name, end, allowed) for end in ends)
     # A range whose width is lost in the rounding of its ends carries no information.
     if not max(1e-6, 1e-12 * max(abs(low), abs(high))) <= high - low < math.inf:
-        raise fail("reward_range", (low, high), allowed)
+        raise fail(name, (low, high), allowed)
     return low, high
 
 
-def reward_range_or_none(value: object) -> tuple[float, float] | None:
+def reward_range_or_none(name: str, value: object) -> tuple[float, float] | None:
     """A pair (low, high), or None where rewards are unbounded."""
-    return None if value is None else reward_range(value)
+    return None if value is None else reward_range(name, value)
 
 
-def noise_scale(value: object, bounds: tuple[float, float] | None) -> float:
-    """A number > 0; None: half the reward range (Hoeffding's lemma)."""
-    if value is not None:
-        return positive_float("noise_scale", value)
+def noise_scale(bounds: tuple[float, float] | None) -> float:
+    """Half the reward range: rewards in it are so sub-Gaussian (Hoeffding's lemma)."""
     if bounds is None:
         raise fail("noise_scale", None, "a number > 0 where reward_range is None")
     return 0.5 * (bounds[1] - bounds[0])
 
 
-def noise_bound(value: object, bounds: tuple[float, float] | None) -> float:
-    """A number > 0; None: the length of the reward range, since the mean lies in it too."""
-    if value is not None:
-        return scale("noise_bound", value)
+def noise_bound(bounds: tuple[float, float] | None) -> float:
+    """The length of the reward range, which no noise exceeds, since the mean lies in it too."""
     if bounds is None:
         raise fail("noise_bound", None, "a number > 0 where reward_range is None")
     return scale("reward_range (its length)", bounds[1] - bounds[0])
 
 
+def seed_value(name: str, value: object) -> int | np.random.SeedSequence:
+    """A whole number >= 0 or a SeedSequence, as it came."""
+    return value if isinstance(value, np.random.SeedSequence) else nonnegative_int(name, value)
+
+
 def seed(value: object) -> np.random.SeedSequence:
-    """A whole number >= 0 or a SeedSequence."""
-    if isinstance(value, np.random.SeedSequence):
-        return value
-    return np.random.SeedSequence(nonnegative_int("seed", value))
+    """A whole number >= 0 or a SeedSequence, as a SeedSequence."""
+    given = seed_value("seed", value)
+    return given if isinstance(given, np.random.SeedSequence) else np.random.SeedSequence(given)
 
 
 # --- arrays -----------------------------------------------------------------------------------
@@ -242,17 +234,14 @@ def matrix(name: str, value: npt.ArrayLike, dim: int) -> FloatArray:
 
 
 def _rows(name: str, value: npt.ArrayLike, dim: int) -> FloatArray:
+    allowed = f"a finite array of shape (n, {dim})"
     if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.flags.carray:
         X: FloatArray = value
     else:
-        X = _as_floats(name, value, _allowed_rows(dim))
+        X = _as_floats(name, value, allowed)
     if X.ndim != 2 or X.shape[1] != dim:
-        raise fail_shape(name, X.shape, _allowed_rows(dim))
+        raise fail_shape(name, X.shape, allowed)
     return X
-
-
-def _allowed_rows(dim: int) -> str:
-    return f"a finite array of shape (n, {dim})"
 
 
 @kernel
@@ -299,17 +288,6 @@ class ObservationSpace:
         How many rewards may be learnt; None: any number.
     """
 
-    __slots__ = (
-        "_high",
-        "_limit",
-        "_low",
-        "_slack",
-        "dim",
-        "feature_norm",
-        "n_rounds",
-        "reward_range",
-    )
-
     def __init__(
         self,
         dim: int,
@@ -324,23 +302,6 @@ class ObservationSpace:
         self._limit = feature_norm + _slack(feature_norm)
         self._low, self._high = (-1e100, 1e100) if reward_range is None else reward_range
         self._slack = _slack(max(abs(self._low), abs(self._high)))
-
-    @classmethod
-    def checked(
-        cls,
-        dim: object,
-        bounds: tuple[float, float] | None,
-        *,
-        feature_norm: object = 1.0,
-        n_rounds: object = None,
-    ) -> ObservationSpace:
-        """The space of a policy's arguments as a user passed them (`bounds` already checked)."""
-        return cls(
-            positive_int("dim", dim),
-            positive_float("feature_norm", feature_norm),
-            bounds,
-            None if n_rounds is None else positive_int("n_rounds", n_rounds),
-        )
 
     def arms(self, arms: npt.ArrayLike) -> FloatArray:
         """At least one arm in the ball, shape (n_arms, dim)."""

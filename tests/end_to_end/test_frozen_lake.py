@@ -10,7 +10,7 @@ import pytest
 
 from voful import registry
 from voful.envs import from_gymnasium
-from voful.envs.mixture.gym import GymnasiumMDP
+from voful.envs.gym import GymnasiumMDP
 
 EPISODES = 300
 THETA = [0.7, 0.3]  # mostly firm ice; unknown to the agent

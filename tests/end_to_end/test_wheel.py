@@ -19,7 +19,7 @@ def test_wheel_installs_and_runs(tmp_path: Path) -> None:
     )
     (wheel,) = tmp_path.glob("voful-*.whl")
     names = zipfile.ZipFile(wheel).namelist()
-    assert "voful/py.typed" in names
+    assert {"voful/py.typed", "voful/algorithms.csv", "voful/__init__.pyi"} <= {*names}
     assert {f"voful/report/page/{part}" for part in ("template.html", "page.css", "page.js")} <= {
         *names
     }

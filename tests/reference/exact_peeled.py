@@ -18,10 +18,11 @@ from voful.typing import FloatArray
 
 @kernel
 def exact_support(
-    flat: FloatArray, n: int, x: FloatArray, tolerance: float, most: int
+    flat: FloatArray, x: FloatArray, tolerance: float, most: int
 ) -> tuple[float, float]:
     """(lower, upper), at most tolerance |x| apart unless `most` squares were looked at."""
-    T = unpack(flat, n, 2)
+    T = unpack(flat, 2)
+    n = T.a.shape[0]
     length = math.sqrt(x[0] * x[0] + x[1] * x[1])
     ux, uy = x[0] / length, x[1] / length
     heap = [(-1.0, 0.0, 0.0, 1.0, 0.0)]  # (-bound, tie, centre along x, half side, centre across)

@@ -7,7 +7,6 @@ from helpers import sphere
 from reference.literal_lofav import LiteralLOFAV, long_double_gaps
 from reference.literal_losan import LiteralLOSAN
 from voful import LOFAV, LOSAN
-from voful.bandits import lofav
 from voful.typing import FloatArray
 
 THETA_STAR = np.array([0.4, -0.2, 0.1])
@@ -30,13 +29,14 @@ def test_same_choices_and_same_set_as_the_literal_algorithm(constants: str) -> N
         slow.y.append(reward)
     Theta, n = fast.confidence_set, fast.n_layers
     for i, layer in enumerate(slow.layers()):
-        np.testing.assert_allclose(Theta.precisions[i], layer.Sigma, atol=1e-12)
-        np.testing.assert_allclose(Theta.centers[i], layer.theta_hat, atol=1e-12)
-        np.testing.assert_allclose(Theta.precisions[n + i], layer.Q, atol=1e-12)
-        np.testing.assert_allclose(Theta.centers[n + i], layer.theta_bar, atol=1e-12)
-        assert Theta.sums[i, lofav.BETA] == pytest.approx(layer.beta, rel=1e-11)
-        assert Theta.sums[i, lofav.GAMMA] == pytest.approx(layer.gamma, rel=1e-11)
-        gap = Theta.sums[i, lofav.GAP : lofav.GAP + 2].sum()
+        hat, bar = Theta.parts[i], Theta.parts[n + i]
+        np.testing.assert_allclose(hat.precision, layer.Sigma, atol=1e-12)
+        np.testing.assert_allclose(hat.center, layer.theta_hat, atol=1e-12)
+        np.testing.assert_allclose(bar.precision, layer.Q, atol=1e-12)
+        np.testing.assert_allclose(bar.center, layer.theta_bar, atol=1e-12)
+        assert 0.5 * Theta.radii[n + i] ** 2 == pytest.approx(layer.beta, rel=1e-11)
+        assert 0.5 * Theta.radii[i] ** 2 == pytest.approx(layer.gamma, rel=1e-11)
+        gap = Theta.layers[i].gap.sum()
         assert -gap == pytest.approx(layer.L_minus_K, rel=1e-9, abs=1e-13)
         np.testing.assert_allclose(Theta.radii[i] ** 2, 2 * layer.gamma)
         np.testing.assert_allclose(Theta.radii[n + i] ** 2, 2 * layer.beta)
@@ -60,10 +60,11 @@ def test_the_regret_equality() -> None:
     fast.partial_fit(X, y)
     Theta = fast.confidence_set
     for i, layer in enumerate(slow.layers(probe=THETA_STAR)):
-        offset = THETA_STAR - Theta.centers[i]
-        right = 0.5 * Theta.ridges[i] * THETA_STAR @ THETA_STAR + Theta.sums[i, lofav.SHRUNK]
-        right -= 0.5 * offset @ Theta.precisions[i] @ offset
-        left = Theta.sums[i, lofav.LOSS] - layer.f_star
+        part, learnt, ridge = Theta.parts[i], Theta.layers[i], 0.25**i  # (2^-(i+1) R / S)^2
+        offset = THETA_STAR - part.center
+        right = 0.5 * ridge * THETA_STAR @ THETA_STAR + learnt.shrunk[0]
+        right -= 0.5 * offset @ part.precision @ offset
+        left = learnt.loss[0] - layer.f_star
         assert left == pytest.approx(right, abs=1e-12)
 
 
@@ -71,7 +72,8 @@ def test_the_regret_equality_of_losan() -> None:
     X, y = some_rounds(120)
     policy, slow = LOSAN(3, noise_scale=0.7), LiteralLOSAN(3, 0.7, 0.05, 1.0)
     Theta = policy.confidence_set
-    shrunk = -float(Theta.beta[0])
+    beta = Theta.blocks[0, -1:]
+    shrunk = -float(beta[0])
     left = 0.0
     for x, reward in zip(X, y, strict=True):
         Sigma, theta_hat, _ = slow.matrices()
@@ -80,9 +82,9 @@ def test_the_regret_equality_of_losan() -> None:
         policy.update(x, reward)
         slow.X.append(x)
         slow.y.append(reward)
-    shrunk += float(Theta.beta[0])
+    shrunk += float(beta[0])
     offset = THETA_STAR - Theta.center
-    right = 0.5 * Theta.ridge * THETA_STAR @ THETA_STAR + shrunk
+    right = 0.5 * 0.7**2 * THETA_STAR @ THETA_STAR + shrunk
     right -= 0.5 * offset @ Theta.precision @ offset
     assert left == pytest.approx(right, abs=1e-12)
 
@@ -99,7 +101,7 @@ def test_a_long_quiet_run_does_not_cancel(noise: float) -> None:
     policy.partial_fit(X, y)
     Theta = policy.confidence_set
     gaps = long_double_gaps(X, y, R=2.0, S=1.0, L=policy.n_layers)
-    fast = Theta.sums[:, lofav.GAP] + Theta.sums[:, lofav.GAP + 1]
+    fast = np.array([layer.gap[0] + layer.gap[1] for layer in Theta.layers])
     assert (fast > 0).all()
     np.testing.assert_allclose(fast, gaps.astype(float), rtol=1e-11)
     assert np.isfinite(Theta.radii).all()

@@ -87,7 +87,7 @@ def test_the_collapsed_family_is_the_intersection_over_levels() -> None:
 def test_a_point_may_return_to_the_literal_set_but_not_to_the_running_one() -> None:
     """Theta_k is not monotone: later data can bring an eliminated theta back."""
     u = np.array([1.0, 0.0])
-    literal = PeeledSet(2, n_rounds=4000, directions=[u, u * 0.5], failure_prob=0.1)
+    literal = PeeledSet(2, n_rounds=4000, directions=np.array([u, u * 0.5]), failure_prob=0.1)
     running = PeeledSet(2, n_rounds=4000, failure_prob=0.1)
     theta = 0.1 * u
     for Theta in (literal, running):

@@ -6,7 +6,6 @@ import pytest
 from helpers import sphere
 from reference.literal_save import LiteralSAVE
 from voful import SAVE
-from voful.bandits.save import BETA
 
 THETA_STAR = np.array([0.5, -0.3])
 
@@ -35,9 +34,9 @@ def test_same_choices_layers_and_radii_as_the_literal_algorithm(constants: str) 
     assert np.flatnonzero(Theta.counts).tolist()[-1] >= 8
     for ell, beta in slow.beta.items():
         Sigma, theta_hat = slow.matrices(ell)
-        np.testing.assert_allclose(Theta.precisions[ell - 1], Sigma, rtol=1e-9, atol=1e-13)
-        np.testing.assert_allclose(Theta.centers[ell - 1], theta_hat, rtol=1e-9, atol=1e-9)
-        assert Theta.sums[ell - 1, BETA] == pytest.approx(beta, rel=1e-9)
+        np.testing.assert_allclose(Theta.parts[ell - 1].precision, Sigma, rtol=1e-9, atol=1e-13)
+        np.testing.assert_allclose(Theta.parts[ell - 1].center, theta_hat, rtol=1e-9, atol=1e-9)
+        assert Theta.radii[ell - 1] == pytest.approx(beta, rel=1e-9)
 
 
 def test_arms_that_need_no_exploration() -> None:

@@ -8,6 +8,7 @@ import pytest
 from mdp_helpers import random_model, random_walk
 from reference.literal_value_targets import Ridge, hf_ucrl_vtr_plus, ucrl_vtr, ucrl_vtr_plus
 from voful import UCRLVTR, HFUCRLVTRPlus, UCRLVTRPlus
+from voful.confidence.ellipsoids.ridge import open_ridge
 
 MODEL = random_model(3, dim=3, n_states=5, n_actions=2, horizon=9)
 LONG = random_model(3, dim=3, n_states=5, n_actions=2, horizon=150)  # more than a chunk of steps
@@ -94,5 +95,6 @@ def test_long_episodes(n_episodes: int) -> None:
         hf.update(path, taken)
     np.testing.assert_allclose(plus.confidence_set.center, hat.theta, rtol=1e-8)
     for m, ridge in enumerate(ridges):
-        np.testing.assert_allclose(hf._regressions.centers[m], ridge.theta, rtol=1e-6, atol=1e-12)
-        np.testing.assert_allclose(hf._regressions.precisions[m], ridge.M, rtol=1e-9)
+        learnt = open_ridge(hf._blocks[m], hf.dim)
+        np.testing.assert_allclose(learnt.center, ridge.theta, rtol=1e-6, atol=1e-12)
+        np.testing.assert_allclose(learnt.precision, ridge.M, rtol=1e-9)

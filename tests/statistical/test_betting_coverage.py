@@ -16,7 +16,6 @@ from voful.confidence.betting.state import (
     HIGH,
     LOW,
     MIXED,
-    NEXT_REFRESH,
     PREDICTION,
     PRIOR,
     REWARD,
@@ -51,7 +50,7 @@ def outcome(law: str, dim: int, run: int, rounds: int = ROUNDS, **params: Any) -
     state = policy.confidence_set.views()
     bet, rules = state.bet, state.rules
     logs, worst = np.zeros(len(bet) - SLOPES), -math.inf
-    due = state.rounds[NEXT_REFRESH]
+    due = state.clock.next_refresh[0]
     for _ in range(rounds):
         arms = env.arms
         i = policy.select(arms)
@@ -74,7 +73,8 @@ def outcome(law: str, dim: int, run: int, rounds: int = ROUNDS, **params: Any) -
         if rules.bets == MIXED:
             wealth = float(np.logaddexp(math.log(PRIOR) + logs[0], math.log1p(-PRIOR) + logs[1]))
         # A refresh on the way out bends on intervals that have lost theta*: it proves nothing.
-        refreshed, due = state.rounds[NEXT_REFRESH] != due, state.rounds[NEXT_REFRESH]
+        refreshed = state.clock.next_refresh[0] != due
+        due = state.clock.next_refresh[0]
         left = not policy.confidence_set.contains(env.theta_star)
         if not (left and refreshed):
             for e in range(len(rules.price)):

@@ -11,18 +11,17 @@ import pytest
 
 from helpers import sphere
 from voful import OFUL, BetOFUL
-from voful.confidence.betting.extent import optimistic_ends
 from voful.confidence.betting.minorant import bend, weigh
 from voful.confidence.betting.quadratic import distance
+from voful.confidence.betting.questions import optimistic_ends
 from voful.confidence.betting.round import place_bet, take_reward
 from voful.confidence.betting.state import (
     HIGH,
     LOW,
-    NEXT_REFRESH,
     PREDICTION,
-    RAD,
     REWARD,
     SLOPES,
+    new_scratch,
 )
 from voful.envs import linear_bandit
 from voful.experiments.play.loop import play
@@ -34,10 +33,18 @@ ROUNDS = 1_000_000 if os.environ.get("VOFUL_TEST_FULL") == "1" else 100_000
 
 @numba.njit
 def run_rounds(
-    state: Any, arms: Any, theta: Any, noise: Any, X: Any, a: Any, terms: Any, begin: int
+    state: Any,
+    history: Any,
+    arms: Any,
+    theta: Any,
+    noise: Any,
+    X: Any,
+    a: Any,
+    terms: Any,
+    begin: int,
 ) -> float:
     """Plays the rounds from `begin` on, records each one's terms; worst distance / rad so far."""
-    worst = 0.0
+    worst, scratch = 0.0, new_scratch(state.rules)
     for t in range(noise.shape[0]):
         upper, _ = optimistic_ends(state.Theta, 1.0, arms, NO_MASK)
         x = arms[np.argmax(upper)]
@@ -45,38 +52,35 @@ def run_rounds(
         for i in range(x.shape[0]):
             y += x[i] * theta[i]
         y += noise[t]
-        place_bet(state, x)
+        place_bet(state, scratch, x)
         bet, rules = state.bet, state.rules
         X[begin + t], a[begin + t] = x, bet[PREDICTION]
         if bet[LOW] <= bet[HIGH]:
             bend(
-                rules.bets, bet[SLOPES:], bet[PREDICTION], y, bet[LOW], bet[HIGH],
-                rules.y_low, rules.y_high, state.scratch.cells, state.scratch.minorants,
+                rules, bet[SLOPES:], bet[PREDICTION], y, bet[LOW], bet[HIGH],
+                scratch.cells, scratch.minorants,
             )  # fmt: skip
             for e in range(rules.price.shape[0]):
-                terms[e, begin + t] = weigh(
-                    rules.shares[e], state.scratch.minorants, state.scratch.spread[e]
-                )
-        take_reward(state, x, y)
+                terms[e, begin + t] = weigh(rules.shares[e], scratch.minorants, scratch.spread[e])
+        take_reward(state, scratch, history, x, y)
         for e in range(rules.price.shape[0]):
-            worst = max(worst, distance(state.Theta, e, theta) / state.Theta.scalars[e, RAD])
+            worst = max(worst, distance(state.Theta, e, theta) / state.Theta.rad[e])
     return worst
 
 
 @numba.njit
-def terms_after_refresh(state: Any, n: int, e: int, out: Any) -> None:
-    d = state.scratch.u.shape[0]
-    rules = state.rules
+def terms_after_refresh(state: Any, history: Any, n: int, e: int, out: Any) -> None:
+    rules, scratch = state.rules, new_scratch(state.rules)
+    d = rules.theta0.shape[0]
     for i in range(n):
-        row = state.history[i]
+        row = history[i]
         out[i] = 0.0
         if row[d + LOW] <= row[d + HIGH]:
             bend(
-                rules.bets, row[d + SLOPES:], row[d + PREDICTION], row[d + REWARD],
-                row[d + LOW], row[d + HIGH], rules.y_low, rules.y_high,
-                state.scratch.cells, state.scratch.minorants,
+                rules, row[d + SLOPES:], row[d + PREDICTION], row[d + REWARD],
+                row[d + LOW], row[d + HIGH], scratch.cells, scratch.minorants,
             )  # fmt: skip
-            out[i] = weigh(rules.shares[e], state.scratch.minorants, 0.0)
+            out[i] = weigh(rules.shares[e], scratch.minorants, 0.0)
 
 
 def in_long_double(
@@ -90,7 +94,7 @@ def in_long_double(
     A = np.array([[(c2 * Z[:, i] * Z[:, j]).sum() for j in (0, 1)] for i in (0, 1)])
     b = ((c2 * z + c1 / 2)[:, None] * Z).sum(axis=0)
     kappa = wide(state.rules.price[e]) + (c0 + (c2 * z + c1) * z).sum()
-    lam = wide(state.Theta.scalars[e, 0])
+    lam = wide(state.Theta.lam[e])
     offset = state.rules.theta0.astype(wide) - state.Theta.origin[e].astype(wide)
     b = b + lam * offset
     (p, q), (_, s) = A + lam * np.eye(2, dtype=wide)
@@ -107,26 +111,28 @@ def test_theta_stays_and_rad_is_exact(amplitude: float, refresh: bool) -> None:
     arms = sphere(rng, 20, 2)
     noise = amplitude * rng.uniform(-1, 1, ROUNDS)
     Theta = BetOFUL(2, refresh=refresh).confidence_set
-    Theta._reserve(ROUNDS)
+    Theta.reserve(ROUNDS)
     state = Theta.views()
     X, a, terms = np.zeros((ROUNDS, 2)), np.zeros(ROUNDS), np.zeros((3, ROUNDS, 3))
     n, worst = 0, 0.0
     while n < ROUNDS:
-        due = int(state.rounds[NEXT_REFRESH]) if refresh else n + 20_000
+        due = int(state.clock.next_refresh[0]) if refresh else n + 20_000
         stop = min(ROUNDS, due)
-        worst = max(worst, run_rounds(state, arms, theta, noise[n:stop], X, a, terms, n))
+        worst = max(
+            worst, run_rounds(state, Theta.history, arms, theta, noise[n:stop], X, a, terms, n)
+        )
         n = stop
         for e in range(3):
             if refresh and n == due:  # did the refresh keep the streamed set or the rebuilt one?
                 bent = np.zeros((n, 3))
-                terms_after_refresh(state, n, e, bent)
+                terms_after_refresh(state, Theta.history, n, e, bent)
                 A, _ = in_long_double(state, e, X[:n], a[:n], bent)
                 kept = state.Theta.A[e].sum(axis=0)
                 if np.abs(A.astype(float) - kept).max() <= 1e-9 * np.abs(kept).max():
                     terms[e, :n] = bent
             if n < 1000 or n > 0.5 * ROUNDS:
                 _, rad = in_long_double(state, e, X[:n], a[:n], terms[e, :n])
-                assert state.Theta.scalars[e, RAD] == pytest.approx(rad, rel=1e-6)
+                assert state.Theta.rad[e] == pytest.approx(rad, rel=1e-6)
     assert worst <= 1.0 + 1e-9
     assert Theta.contains(theta)
 
@@ -135,12 +141,12 @@ def test_theta_stays_in_dimension_20() -> None:
     rng = np.random.default_rng(5)
     theta, arms = sphere(rng, 1, 20, 0.5)[0], sphere(rng, 20, 20)
     Theta = BetOFUL(20).confidence_set
-    Theta._reserve(ROUNDS)
+    Theta.reserve(ROUNDS)
     state, chunk = Theta.views(), ROUNDS // 100
     X, a, terms = np.zeros((chunk, 20)), np.zeros(chunk), np.zeros((3, chunk, 3))
     for _ in range(100):
         noise = 0.003 * rng.uniform(-1, 1, chunk)
-        assert run_rounds(state, arms, theta, noise, X, a, terms, 0) <= 1.0 + 1e-9
+        assert run_rounds(state, Theta.history, arms, theta, noise, X, a, terms, 0) <= 1.0 + 1e-9
     assert np.isfinite(Theta.memory).all()
     assert np.isfinite(Theta.support(arms)).all()
     assert Theta.contains(theta)

@@ -10,7 +10,7 @@ from helpers import count, sphere
 from reference.exact_peeled import exact_support
 from voful.confidence import PeeledSet
 from voful.confidence.peeled.cuts import supports
-from voful.confidence.peeled.outer_polytope import MAX_CUTS, new_polytope
+from voful.confidence.peeled.outer_polytope import new_polytope
 from voful.typing import FloatArray
 
 STATES = 2500
@@ -41,15 +41,7 @@ def random_set(rng: np.random.Generator) -> PeeledSet:
 
 def plain_cuts(Theta: PeeledSet, X: FloatArray) -> FloatArray:
     """Cuts from the questions alone, without the pass along the tests' normals."""
-    upper, _, _ = supports(
-        Theta._flat,
-        Theta.n_tests,
-        new_polytope(2),
-        X,
-        Theta._reference(Theta._flat),
-        MAX_CUTS,
-        1e-3,
-    )
+    upper, _, _ = supports(Theta._flat, new_polytope(2), X, Theta._reference(Theta._flat), 1e-3)
     return upper
 
 
@@ -60,7 +52,7 @@ def test_never_below_the_exact_support_and_mostly_tight() -> None:
         Theta = random_set(rng)
         x = sphere(rng, 1, 2)[0]
         both = np.stack([x, -x])
-        exact = [exact_support(Theta._flat, Theta.n_tests, side, 1e-5, 400_000) for side in both]
+        exact = [exact_support(Theta._flat, side, 1e-5, 400_000) for side in both]
         lower, upper = np.array(exact).T
         assert np.isfinite(lower).all()
         answers = {"plain cuts": plain_cuts(Theta, both), "with shrinking": Theta.support(both)}

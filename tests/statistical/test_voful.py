@@ -72,7 +72,7 @@ def offered_exits(runs: int, *, retroactive: bool) -> int:
         worst = np.linalg.solve(np.eye(dim) + X.T @ X, X.T @ noise)
         worst *= 4.0 / np.abs(X @ worst).max()
         if retroactive:
-            Theta = PeeledSet(dim, n_rounds=n, failure_prob=DELTA, directions=[worst])
+            Theta = PeeledSet(dim, n_rounds=n, failure_prob=DELTA, directions=np.array([worst]))
             Theta.partial_fit(X, y)
         else:
             Theta = PeeledSet(dim, n_rounds=2 * n, failure_prob=DELTA)

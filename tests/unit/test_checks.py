@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from voful import OFUL, VOFUL, BetOFUL
+from voful.bandits.base import Policy
 from voful.checks import ContractError, check_policy
+from voful.confidence.ellipsoids.ridge import ridge_update
 from voful.typing import FloatArray
 
 
@@ -311,16 +313,15 @@ class HiddenState(OFUL):
 
     plays = 0
 
-    def _observe(self, x: FloatArray, reward: float) -> None:
-        super()._observe(x, reward)
+    def _observe(self, x: FloatArray, reward: float, variance: float) -> None:
+        super()._observe(x, reward, variance)
         self.plays += 1
 
-    def _radius(self, Theta: Any) -> float:
-        return super()._radius(Theta) + 0.01 * self.plays
+    _observe_many = Policy._observe_many
 
-    def _observe_many(self, X: FloatArray, rewards: FloatArray) -> None:
-        for x, reward in zip(X, rewards, strict=True):
-            self._observe(x, float(reward))
+    def _index(self, arms: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        mean, lower, upper = super()._index(arms)
+        return mean, lower, upper + 0.01 * self.plays
 
 
 class UnfilteredRewards(OFUL):
@@ -345,8 +346,10 @@ class Told(OFUL):
 
     needs_variance = True
 
-    def _observe_with_variance(self, x: FloatArray, reward: float, variance: float) -> None:
-        self._set._observe(x, reward, 1.0 / (0.1 + variance))
+    def _observe(self, x: FloatArray, reward: float, variance: float) -> None:
+        ridge_update(self._set.parts[0], x, reward, 1.0 / (0.1 + variance))
+
+    _observe_many = Policy._observe_many
 
 
 class NotListening(Told):

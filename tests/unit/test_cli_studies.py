@@ -39,7 +39,7 @@ def test_show(played: Path) -> None:
     assert "small: 6 of 12 runs stored\n" in shown.output
     assert "σ=0.1/oful: 2 of 2" in shown.output
     assert "σ=0.1/losan: 0 of 2" in shown.output
-    assert f"voful {voful.__version__}+" in shown.output
+    assert f"voful {voful.__version__}," in shown.output
 
 
 def test_export(played: Path, tmp_path: Path) -> None:

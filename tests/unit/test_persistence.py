@@ -39,8 +39,8 @@ def test_the_file_is_arrays_and_json(saved: Path) -> None:
         assert header["class"] == "OFUL"
         assert header["config"]["dim"] == 3
         arrays = [name for name in archive.namelist() if name.endswith(".npy")]
-    assert "confidence_set/precision.npy" in arrays
-    np.load(saved, allow_pickle=False)["confidence_set/precision"]
+    assert "confidence_set/blocks.npy" in arrays
+    np.load(saved, allow_pickle=False)["confidence_set/blocks"]
 
 
 def test_every_flipped_byte_is_noticed_or_harmless(saved: Path) -> None:
@@ -80,8 +80,8 @@ def test_a_link_stays_a_link(saved: Path) -> None:
 def test_a_failed_restore_changes_nothing() -> None:
     policy, other = OFUL(3), OFUL(3)
     play_some(other, 5)
-    state = other.state() | {"confidence_set/tally": np.zeros(3)}
-    with pytest.raises(ValueError, match="tally"):
+    state = other.state() | {"confidence_set/blocks": np.zeros(3)}
+    with pytest.raises(ValueError, match="blocks"):
         policy.restore(state)
     np.testing.assert_array_equal(policy.confidence_set.precision, np.eye(3))
 
@@ -160,6 +160,12 @@ def test_foreign_files(tmp_path: Path) -> None:
             voful.load(path)
     with pytest.raises(FileNotFoundError):
         voful.load(tmp_path / "absent")
+
+
+def test_an_older_format_says_so(saved: Path) -> None:
+    rewrite(saved, format_version=1)
+    with pytest.raises(FileFormatError, match=r"written by voful 0\.1 .* or learn it anew$"):
+        voful.load(saved)
 
 
 def test_a_newer_format_says_so(saved: Path) -> None:

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import inspect
+
 import pytest
 
+from derive import derived
 from voful import OFUL, registry
 
 
@@ -31,3 +34,18 @@ def test_an_unknown_id_names_the_nearest() -> None:
     for bad in ("zzz", None, ["oful"]):
         with pytest.raises(ValueError, match="id: got .*; expected one of .*oful"):
             registry.lookup(bad)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("entry", list(registry.entries()), ids=lambda entry: entry.id)
+def test_the_table_agrees_with_the_class(entry: registry.Entry) -> None:
+    accepted = inspect.signature(entry.cls).parameters
+    assert entry.params.keys() <= accepted.keys()
+    assert entry.needs_variance == getattr(entry.cls, "needs_variance", False)
+    assert entry.variance in ("known", "not needed")
+    assert entry.anytime == (not {"n_rounds", "n_episodes"} & accepted.keys())
+    assert entry.horizon in ("known", "anytime")
+
+
+def test_what_follows_from_the_table_is_up_to_date() -> None:
+    for path, text in derived():
+        assert path.read_text() == text, f"{path.name}: run make derive"

@@ -67,7 +67,7 @@ def test_choice() -> None:
 
 @pytest.mark.parametrize("good", [(-1, 1), [0.0, 2.5], np.array([-3.0, -2.0])])
 def test_reward_range(good: Any) -> None:
-    low, high = validation.reward_range(good)
+    low, high = validation.reward_range("reward_range", good)
     assert isinstance(low, float)
     assert low < high
 
@@ -79,7 +79,7 @@ def test_reward_range(good: Any) -> None:
 )  # fmt: skip
 def test_bad_reward_range(bad: object) -> None:
     with pytest.raises((ValueError, TypeError), match="reward_range: got"):
-        validation.reward_range(bad)
+        validation.reward_range("reward_range", bad)
 
 
 def test_seed() -> None:

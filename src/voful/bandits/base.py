@@ -2,56 +2,44 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import ClassVar, Never
+from abc import abstractmethod
+from typing import Any, ClassVar, Generic, Never, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from voful import persistence, validation
-from voful.bandits.optimism import (
-    most_optimistic,
-    most_optimistic_in_ellipsoid,
-    most_optimistic_in_ellipsoids,
-)
-from voful.bandits.rounds import Kernels, State
+from voful.bandits.optimism import most_optimistic
 from voful.confidence.algebra import dots
-from voful.confidence.base import BaseConfidenceSet
-from voful.confidence.ellipsoids.intersection import EllipsoidIntersection
-from voful.confidence.ellipsoids.ridge import RidgeEllipsoid
-from voful.typing import BoolArray, FloatArray, Path, Seed
+from voful.confidence.base import BaseConfidenceSet, RuleSet
+from voful.confidence.rule import Rule, observe_many
+from voful.parameters import Declared, parameter
+from voful.typing import BoolArray, FloatArray, Path
+
+Set = TypeVar("Set", bound=RuleSet)
 
 
-class Policy(persistence.Persistent, ABC):
+class Policy(Declared):
     """A linear bandit policy: `select` an arm, `update` with its reward.
 
-    A policy defines ``_choose`` and ``_observe`` (and ``_observe_many`` where a compiled loop
-    serves a batch) on checked input; the public methods are here, once. One that must be told the
-    noise's variance sets ``needs_variance`` and defines ``_observe_with_variance`` instead.
+    A policy declares its parameters (`voful.bandits.arguments`), makes the rest in ``_build``, and
+    defines ``_choose``, ``_observe``, ``_predict`` and ``_index`` on checked input; the public
+    methods are here, once. A `CompiledPolicy` has the first two as functions of a state that
+    kernels call too. One that must be told the noise's variance sets ``needs_variance``.
     """
 
     needs_variance: ClassVar[bool] = False
-    _kernels: ClassVar[Kernels | None] = None  # where compiled loops may play it: see `rounds`
 
-    def __init__(self, space: validation.ObservationSpace, *, seed: Seed) -> None:
-        self._space = space
-        self._rng = np.random.default_rng(validation.seed(seed))
-        self.seed = seed if isinstance(seed, np.random.SeedSequence) else int(seed)
+    dim: int = parameter(validation.positive_int, "Dimension d of the arms.", kw_only=False)
 
-    @property
-    def dim(self) -> int:
-        """Dimension d of the arms."""
-        return self._space.dim
-
-    @property
-    def feature_norm(self) -> float:
-        """Largest norm that an arm may have."""
-        return self._space.feature_norm
-
-    @property
-    def reward_range(self) -> tuple[float, float] | None:
-        """(low, high) of the rewards; None: any finite reward."""
-        return self._space.reward_range
+    def _build(self) -> None:
+        self._space = validation.ObservationSpace(
+            self.dim,
+            getattr(self, "feature_norm", 1.0),
+            getattr(self, "reward_range", None),
+            getattr(self, "n_rounds", None),
+        )
+        self._rng = np.random.default_rng(validation.seed(getattr(self, "seed", 0)))
 
     @property
     @abstractmethod
@@ -99,11 +87,10 @@ class Policy(persistence.Persistent, ABC):
         if self._space.n_rounds is not None:
             self._space.check_rounds(self.n_observations, 1)
         if self.needs_variance:
-            self._observe_with_variance(row, reward, self._space.variance(variance))
-            return
-        if variance is not None:
+            variance = self._space.variance(variance)
+        elif variance is not None:
             self._refuse("variance", variance)
-        self._observe(row, reward)
+        self._observe(row, reward, variance or 0.0)
 
     def partial_fit(
         self,
@@ -117,20 +104,18 @@ class Policy(persistence.Persistent, ABC):
         self._space.check_rounds(self.n_observations, len(y))
         if self.needs_variance:
             told = self._space.variances([] if variances is None else variances, len(y))
-            for row, reward, variance in zip(rows, y, told, strict=True):
-                self._observe_with_variance(row, float(reward), float(variance))
-            return
-        if variances is not None:
+        elif variances is not None:
             self._refuse("variances", variances)
-        self._observe_many(rows, y)
+        else:
+            told = np.zeros(len(y))
+        self._observe_many(rows, y, told)
 
     def _refuse(self, name: str, value: object) -> Never:
         raise validation.fail(name, value, f"nothing: {type(self).__name__} is not told it")
 
     def index(self, arms: npt.ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
         """(mean, lower, upper) of each arm's expected reward, each of shape (n_arms,)."""
-        rows = self._space.arms(arms)
-        return self._index(rows)
+        return self._index(self._space.arms(arms))
 
     def predict(self, X: npt.ArrayLike) -> FloatArray:
         """Estimated expected reward of the rows of X."""
@@ -143,11 +128,8 @@ class Policy(persistence.Persistent, ABC):
     @abstractmethod
     def _choose(self, arms: FloatArray, mask: BoolArray) -> int: ...
 
-    def _observe(self, x: FloatArray, reward: float) -> None:
-        raise AttributeError(f"{type(self).__name__} must define _observe")
-
-    def _observe_with_variance(self, x: FloatArray, reward: float, variance: float) -> None:
-        raise AttributeError(f"{type(self).__name__} must define _observe_with_variance")
+    @abstractmethod
+    def _observe(self, x: FloatArray, reward: float, variance: float) -> None: ...
 
     @abstractmethod
     def _predict(self, X: FloatArray) -> FloatArray: ...
@@ -155,16 +137,9 @@ class Policy(persistence.Persistent, ABC):
     @abstractmethod
     def _index(self, arms: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]: ...
 
-    def _observe_many(self, X: FloatArray, rewards: FloatArray) -> None:
-        for x, reward in zip(X, rewards, strict=True):
-            self._observe(x, float(reward))
-
-    def _state(self, n_arms: int) -> State:
-        """What the kernels of ``_kernels`` take first, among n_arms arms; live until it grows."""
-        raise AttributeError(f"{type(self).__name__} must define _state")
-
-    def _reserve(self, rounds: int, n_arms: int) -> None:
-        """Room for so many more rewards, of at most so many arms, where the state grows."""
+    def _observe_many(self, X: FloatArray, rewards: FloatArray, variances: FloatArray) -> None:
+        for x, reward, variance in zip(X, rewards, variances, strict=True):
+            self._observe(x, float(reward), float(variance))
 
     def __repr__(self) -> str:
         return f"{super().__repr__()} after {self.n_observations} observations"
@@ -184,10 +159,10 @@ class OptimisticPolicy(Policy):
         lower, upper = self.confidence_set.checked_interval(arms)
         return int(most_optimistic(upper, upper - lower, mask))
 
-    def _observe(self, x: FloatArray, reward: float) -> None:
+    def _observe(self, x: FloatArray, reward: float, variance: float) -> None:
         self.confidence_set._observe(x, reward)
 
-    def _observe_many(self, X: FloatArray, rewards: FloatArray) -> None:
+    def _observe_many(self, X: FloatArray, rewards: FloatArray, variances: FloatArray) -> None:
         self.confidence_set._observe_many(X, rewards)
 
     def _predict(self, X: FloatArray) -> FloatArray:
@@ -202,31 +177,49 @@ class OptimisticPolicy(Policy):
         return self.confidence_set.n_observations
 
 
-class EllipsoidPolicy(OptimisticPolicy):
-    """Optimism over one ellipsoid: argmax_x <x, center> + radius |x|_{M^-1}, in one kernel."""
+class CompiledPolicy(Policy):
+    """A policy whose rule is functions of its state.
 
-    @property
-    @abstractmethod
-    def confidence_set(self) -> RidgeEllipsoid:
-        """Live view of the ellipsoid."""
+    ``_rule`` names them, ``_state`` is made in ``_build``. Everything that learns or chooses calls
+    them: `select`, `update`, `partial_fit`, the set, and compiled loops, which never leave compiled
+    code. A policy without them (VOFUL, and those of the user's own) plays the same loops in Python.
+    """
 
-    def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
-        Theta = self.confidence_set
-        return most_optimistic_in_ellipsoid(
-            arms, mask, Theta._center, Theta.whitener, Theta.usable_radius()
-        )
+    _rule: ClassVar[Rule]
 
-
-class IntersectionPolicy(OptimisticPolicy):
-    """Optimism over several ellipsoids: the index is the least of their bounds, in one kernel."""
-
-    @property
-    @abstractmethod
-    def confidence_set(self) -> EllipsoidIntersection:
-        """Live view of the intersection."""
+    def _play_on(self, state: Any) -> None:
+        """Let the rule work on this state."""
+        self._state = state
 
     def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
-        Theta = self.confidence_set
-        return most_optimistic_in_ellipsoids(
-            arms, mask, Theta.centers, Theta.whiteners, Theta.usable_radii()
-        )
+        if self._rule.draw is not None:
+            self._rule.draw(*self._state, self._rng, arms, mask)
+        choice = self._rule.choose(*self._state, arms, mask)
+        if choice >= 0:
+            return choice
+        if self.confidence_set is not None:
+            self.confidence_set.warn_empty()
+        return ~choice
+
+    def _observe(self, x: FloatArray, reward: float, variance: float) -> None:
+        self._rule.observe(*self._state, x, reward, variance)
+
+    def _observe_many(self, X: FloatArray, rewards: FloatArray, variances: FloatArray) -> None:
+        observe_many(self._state, X, rewards, variances)
+
+    def _reserve(self, rounds: int, n_arms: int) -> None:
+        """Room for so many more rewards, of at most so many arms, where the state grows."""
+
+
+class SetPolicy(CompiledPolicy, OptimisticPolicy, Generic[Set]):
+    """A compiled policy that keeps all it learns in one confidence set."""
+
+    def _learn_in(self, Theta: Set) -> None:
+        """Choose by this set, whose state is the policy's."""
+        self._set: Set = Theta
+        self._play_on(Theta.rule_state)
+
+    @property
+    def confidence_set(self) -> Set:
+        """Live view of the set."""
+        return self._set

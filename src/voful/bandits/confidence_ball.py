@@ -5,16 +5,20 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from voful import validation
-from voful.bandits.base import EllipsoidPolicy
-from voful.bandits.rounds import Kernels, Ridge, State, choose_in_ellipsoid, in_ellipsoid
-from voful.compiled import kernel, shared
-from voful.confidence.ellipsoids.ridge import COUNT, RidgeEllipsoid, ridge_update
-from voful.typing import BoolArray, FloatArray, Seed
-from voful.validation import ObservationSpace
+from voful.bandits import arguments as given
+from voful.bandits.base import SetPolicy
+from voful.bandits.optimism import choose_in_ellipsoid
+from voful.compiled import kernel, part
+from voful.confidence.ellipsoids.ridge import new_ridges, open_ridge, ridge_update
+from voful.confidence.ellipsoids.sets import RidgeEllipsoid, in_ellipsoids
+from voful.confidence.rule import rule
+from voful.typing import FloatArray, Seed
 
 
-@shared
+@part
 def confidence_ball_beta(t: float, dim: int, delta: float) -> float:
     """beta_t = max{128 d ln t ln(t^2/delta), (8/3 ln(t^2/delta))^2}, the squared radius in [1].
 
@@ -26,41 +30,30 @@ def confidence_ball_beta(t: float, dim: int, delta: float) -> float:
 
 
 class BallState(NamedTuple):
-    """The set and its radius' constants."""
+    """The set, and what its radius needs."""
 
-    ridge: Ridge
-    unit: float
-    delta: float
-    width_scale: float
+    blocks: FloatArray
+    constants: FloatArray  # unit, delta, width_scale
 
 
-@kernel
-def ball_radius(state: BallState) -> float:
-    """The radius of the set, width_scale included."""
-    t = state.ridge[4][COUNT] + 1.0  # the round to come
-    beta = confidence_ball_beta(t, state.ridge[3].shape[0], state.delta)
-    return state.width_scale * (state.unit * math.sqrt(beta))
+@part
+def ball_radius(t: float, dim: int, constants: FloatArray) -> float:
+    """The radius before round t, width_scale included."""
+    unit, delta, width_scale = constants
+    return float(width_scale * (unit * math.sqrt(confidence_ball_beta(t, dim, delta))))
 
 
 @kernel
-def ball_choose(state: BallState, arms: FloatArray, mask: BoolArray) -> int:
-    """`select`."""
-    return choose_in_ellipsoid(state.ridge, ball_radius(state), arms, mask)
+def ball_observe(
+    blocks: FloatArray, constants: FloatArray, x: FloatArray, reward: float, variance: float
+) -> None:
+    """Ridge regression, and the radius of the round to come."""
+    ridge = open_ridge(blocks[0], x.shape[0])
+    ridge_update(ridge, x, reward, 1.0)
+    ridge.radius[0] = ball_radius(ridge.n[0] + 1.0, x.shape[0], constants)
 
 
-@kernel
-def ball_observe(state: BallState, x: FloatArray, reward: float, variance: float) -> None:
-    """`update`."""
-    ridge_update(*state.ridge, x, reward, 1.0)
-
-
-@kernel
-def ball_holds(state: BallState, theta: FloatArray) -> bool:
-    """`contains`."""
-    return in_ellipsoid(state.ridge, ball_radius(state), theta)
-
-
-class ConfidenceBall2(EllipsoidPolicy):
+class ConfidenceBall2(SetPolicy[RidgeEllipsoid]):
     """ConfidenceBall2 of Dani, Hayes and Kakade [1], with the printed constants.
 
     With A_1 = I, A_{t+1} = A_t + x_t x_t' and mu_hat_t = A_t^-1 sum y x, for rewards scaled so that
@@ -78,68 +71,32 @@ class ConfidenceBall2(EllipsoidPolicy):
     norm bounds give both; (3) the unit is max(high - low, theta_norm * feature_norm), since the
     noise of rewards in [low, high] can be as large as high - low.
 
-    Parameters
-    ----------
-    dim
-        Dimension d of the arms.
-    failure_prob
-        Probability that theta* ever leaves the set.
-    reward_range
-        (low, high).
-    theta_norm
-        |theta*| <= theta_norm.
-    feature_norm
-        Arms must satisfy |x| <= feature_norm; A_1 is feature_norm^2 I.
-    width_scale
-        Multiplies the radius sqrt(beta) (1 = the theory).
-    seed
-        Unused by the rule itself, which is deterministic.
-
     References
     ----------
     [1] Dani, Hayes, Kakade. Stochastic linear optimization under bandit feedback. COLT 2008.
     """
 
-    _kernels = Kernels(ball_choose, ball_observe, ball_holds)
+    _rule = rule(BallState, choose_in_ellipsoid, ball_observe, in_ellipsoids)
 
-    def __init__(
-        self,
-        dim: int,
-        *,
-        failure_prob: float = 0.05,
-        reward_range: tuple[float, float] = (-1.0, 1.0),
-        theta_norm: float = 1.0,
-        feature_norm: float = 1.0,
-        width_scale: float = 1.0,
-        seed: Seed = 0,
-    ) -> None:
-        low, high = validation.reward_range(reward_range)
-        space = ObservationSpace.checked(dim, (low, high), feature_norm=feature_norm)
-        super().__init__(space, seed=seed)
-        self.failure_prob = validation.probability("failure_prob", failure_prob)
-        self.theta_norm = validation.positive_float("theta_norm", theta_norm)
-        self.width_scale = validation.positive_float("width_scale", width_scale)
-        self._unit = max(high - low, self.theta_norm * space.feature_norm)
-        _check_scales(space.feature_norm, self.theta_norm, self._unit)
-        self._set = RidgeEllipsoid(
-            space,
-            ridge=space.feature_norm**2,
-            radius=self._radius,
-            theta_norm=self.theta_norm,
-            width_scale=self.width_scale,
-        )
+    failure_prob: float = given.failure_prob()
+    reward_range: tuple[float, float] = given.reward_range("(low, high).")
+    theta_norm: float = given.theta_norm("|theta*| <= theta_norm.")
+    feature_norm: float = given.feature_norm(
+        "Arms must satisfy |x| <= feature_norm; A_1 is feature_norm^2 I."
+    )
+    width_scale: float = given.width_scale("Multiplies the radius sqrt(beta) (1 = the theory).")
+    seed: Seed = given.seed()
 
-    @property
-    def confidence_set(self) -> RidgeEllipsoid:
-        """Live view of the ellipsoid."""
-        return self._set
-
-    def _radius(self, Theta: RidgeEllipsoid) -> float:
-        t = Theta.n_observations + 1  # the round to come
-        return self._unit * math.sqrt(confidence_ball_beta(t, self.dim, self.failure_prob))
-
-    def _state(self, n_arms: int) -> State:
-        return BallState(self._set._matrices(), self._unit, self.failure_prob, self.width_scale)
+    def _build(self) -> None:
+        super()._build()
+        low, high = self.reward_range
+        unit = max(high - low, self.theta_norm * self.feature_norm)
+        _check_scales(self.feature_norm, self.theta_norm, unit)
+        constants = np.array([unit, self.failure_prob, self.width_scale])
+        radius = ball_radius(1.0, self.dim, constants)
+        blocks = new_ridges(self.dim, np.array([self.feature_norm**2]), np.array([radius]))
+        state = BallState(blocks, constants)
+        self._learn_in(RidgeEllipsoid(self._space, state, self._rule, theta_norm=self.theta_norm))
 
 
 def _check_scales(feature_norm: float, theta_norm: float, unit: float) -> None:

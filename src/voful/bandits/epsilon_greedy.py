@@ -7,58 +7,85 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voful import validation
-from voful.bandits.base import Policy
+from voful.bandits import arguments as given
+from voful.bandits.base import CompiledPolicy
 from voful.bandits.optimism import best_for
-from voful.bandits.rounds import Kernels, Ridge, State, no_set
-from voful.compiled import kernel, shared
+from voful.compiled import kernel, part
 from voful.confidence.algebra import dots
 from voful.confidence.ellipsoids.ridge import (
-    COUNT,
-    RidgeEllipsoid,
+    Ridge,
     check_conditioning,
+    new_ridges,
+    open_ridge,
     ridge_update,
 )
+from voful.confidence.rule import no_set, rule
+from voful.parameters import parameter
 from voful.typing import BoolArray, FloatArray, Seed
-from voful.validation import ObservationSpace
+from voful.validation import nonnegative_float, positive_float, reward_range_or_none
 
 
-def no_radius(estimate: RidgeEllipsoid) -> float:
-    """0: only the estimate is used."""
-    return 0.0
-
-
-@shared
+@part
 def exploration_rate(t: float, epsilon: float, decay: float) -> float:
     """epsilon_t = min(1, epsilon / t^decay)."""
     return min(1.0, epsilon * math.exp(-decay * math.log(t)))
 
 
 class GreedyState(NamedTuple):
-    """The estimate, and what the random arms need."""
+    """The estimate, and what was drawn."""
 
-    ridge: Ridge
-    rng: np.random.Generator
-    epsilon: float
-    decay: float
+    blocks: FloatArray  # behind the ridge: epsilon_t of the round to come
+    constants: FloatArray  # epsilon, decay
+    drawn: FloatArray  # (1,): which of the allowed arms to play; negative: the best
+
+
+@part
+def greedy_draw(
+    blocks: FloatArray,
+    constants: FloatArray,
+    drawn: FloatArray,
+    rng: np.random.Generator,
+    arms: FloatArray,
+    mask: BoolArray,
+) -> None:
+    """An arm of those allowed, with probability epsilon_t."""
+    drawn[0] = -1.0
+    if rng.random() < blocks[0, -1]:
+        drawn[0] = rng.integers(0, arms.shape[0] if mask.shape[0] == 0 else mask.sum())
 
 
 @kernel
-def greedy_choose(state: GreedyState, arms: FloatArray, mask: BoolArray) -> int:
-    """`select`, where every arm may be played."""
-    t = state.ridge[4][COUNT] + 1.0
-    if state.rng.random() < exploration_rate(t, state.epsilon, state.decay):
-        return int(state.rng.integers(0, arms.shape[0]))  # as `Generator.choice` does
-    return best_for(arms, mask, state.ridge[3])
+def greedy_choose(
+    blocks: FloatArray,
+    constants: FloatArray,
+    drawn: FloatArray,
+    arms: FloatArray,
+    mask: BoolArray,
+) -> int:
+    """The arm that was drawn, else the best predicted."""
+    choice = int(drawn[0])
+    if choice < 0:
+        return best_for(arms, mask, open_ridge(blocks[0], arms.shape[1]).center)
+    return choice if mask.shape[0] == 0 else int(np.flatnonzero(mask)[choice])
 
 
 @kernel
-def greedy_observe(state: GreedyState, x: FloatArray, reward: float, variance: float) -> None:
-    """`update`."""
-    ridge_update(*state.ridge, x, reward, 1.0)
+def greedy_observe(
+    blocks: FloatArray,
+    constants: FloatArray,
+    drawn: FloatArray,
+    x: FloatArray,
+    reward: float,
+    variance: float,
+) -> None:
+    """Ridge regression, and the rate of the round to come."""
+    ridge = open_ridge(blocks[0], x.shape[0])
+    ridge_update(ridge, x, reward, 1.0)
+    epsilon, decay = constants
+    blocks[0, -1] = exploration_rate(ridge.n[0] + 1.0, epsilon, decay)
 
 
-class EpsilonGreedy(Policy):
+class EpsilonGreedy(CompiledPolicy):
     """epsilon-greedy on the ridge estimate: the baseline that every algorithm should beat.
 
     In round t, with probability epsilon_t = min(1, epsilon / t^decay) a uniformly random arm, else
@@ -68,53 +95,36 @@ class EpsilonGreedy(Policy):
 
     It has no confidence set, and the bounds of `index` are the means.
 
-    Parameters
-    ----------
-    dim
-        Dimension d of the arms.
-    epsilon
-        Rate of random arms in the first round; above 1 it means 1.
-    decay
-        Exponent of the round in that rate, >= 0.
-    reward_range
-        (low, high); None where rewards are unbounded.
-    feature_norm
-        Arms must satisfy |x| <= feature_norm.
-    ridge
-        lambda of the estimate.
-    seed
-        Of the random arms.
-
     References
     ----------
     [1] Auer, Cesa-Bianchi, Fischer. Finite-time analysis of the multiarmed bandit problem.
         Machine Learning 2002.
     """
 
-    _parts = ("_estimate",)
-    _kernels = Kernels(greedy_choose, greedy_observe, no_set)
+    _arrays = ("_blocks",)
+    _rule = rule(GreedyState, greedy_choose, greedy_observe, no_set, greedy_draw)
 
-    def __init__(
-        self,
-        dim: int,
-        *,
-        epsilon: float = 0.1,
-        decay: float = 0.0,
-        reward_range: tuple[float, float] | None = (-1.0, 1.0),
-        feature_norm: float = 1.0,
-        ridge: float = 1.0,
-        seed: Seed = 0,
-    ) -> None:
-        bounds = validation.reward_range_or_none(reward_range)
-        space = ObservationSpace.checked(dim, bounds, feature_norm=feature_norm)
-        super().__init__(space, seed=seed)
-        self.epsilon = validation.nonnegative_float("epsilon", epsilon)
-        self.decay = validation.nonnegative_float("decay", decay)
-        self.ridge = validation.positive_float("ridge", ridge)
-        check_conditioning(space.feature_norm, self.ridge)
-        self._estimate = RidgeEllipsoid(
-            space, ridge=self.ridge, radius=no_radius, theta_norm=np.inf
-        )
+    epsilon: float = parameter(
+        nonnegative_float,
+        "Rate of random arms in the first round; above 1 it means 1.",
+        default=0.1,
+    )
+    decay: float = parameter(
+        nonnegative_float, "Exponent of the round in that rate, >= 0.", default=0.0
+    )
+    reward_range: tuple[float, float] | None = parameter(
+        reward_range_or_none, "(low, high); None where rewards are unbounded.", default=(-1.0, 1.0)
+    )
+    feature_norm: float = given.feature_norm()
+    ridge: float = parameter(positive_float, "lambda of the estimate.", default=1.0)
+    seed: Seed = given.seed("Of the random arms.")
+
+    def _build(self) -> None:
+        super()._build()
+        check_conditioning(self.feature_norm, self.ridge)
+        self._blocks = new_ridges(self.dim, np.array([self.ridge]), np.zeros(1), extra=1)
+        self._blocks[0, -1] = exploration_rate(1.0, self.epsilon, self.decay)
+        self._state = GreedyState(self._blocks, np.array([self.epsilon, self.decay]), np.zeros(1))
 
     @property
     def confidence_set(self) -> None:
@@ -122,33 +132,22 @@ class EpsilonGreedy(Policy):
         return None
 
     @property
+    def _estimate(self) -> Ridge:
+        return open_ridge(self._blocks[0], self.dim)
+
+    @property
     def n_observations(self) -> int:
         """How many rewards were learnt."""
-        return self._estimate.n_observations
+        return int(self._estimate.n[0])
 
     @property
     def exploration_rate(self) -> float:
         """epsilon_t of the round to come."""
-        return exploration_rate(self.n_observations + 1, self.epsilon, self.decay)
-
-    def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
-        if self._rng.random() < self.exploration_rate:
-            allowed = np.flatnonzero(mask) if len(mask) else np.arange(len(arms))
-            return int(self._rng.choice(allowed))
-        return best_for(arms, mask, self._estimate._center)
-
-    def _observe(self, x: FloatArray, reward: float) -> None:
-        self._estimate._observe(x, reward)
-
-    def _observe_many(self, X: FloatArray, rewards: FloatArray) -> None:
-        self._estimate._observe_many(X, rewards)
+        return float(self._blocks[0, -1])
 
     def _predict(self, X: FloatArray) -> FloatArray:
-        return dots(X, self._estimate._center)
+        return dots(X, self._estimate.center)
 
     def _index(self, arms: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         mean = self._predict(arms)
         return mean, mean.copy(), mean.copy()
-
-    def _state(self, n_arms: int) -> State:
-        return GreedyState(self._estimate._matrices(), self._rng, self.epsilon, self.decay)

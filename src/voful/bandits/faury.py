@@ -5,94 +5,82 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from voful import validation
-from voful.bandits.base import OptimisticPolicy
-from voful.bandits.optimism import most_optimistic
-from voful.bandits.rounds import Kernels, State
-from voful.bandits.weighted_oful import CONSTANTS
-from voful.compiled import kernel, shared
+import numpy as np
+
+from voful.bandits import arguments as given
+from voful.bandits.base import SetPolicy
+from voful.bandits.optimism import most_optimistic_between
+from voful.compiled import kernel, part
 from voful.concentration import best_variation_bernstein, faury_radius, variation_radius
-from voful.confidence.algebra import dots
-from voful.confidence.ellipsoids.ridge import check_conditioning, within
+from voful.confidence.ellipsoids.ridge import check_conditioning, open_ridge
 from voful.confidence.ellipsoids.score import (
-    ScoreArrays,
     ScoreEllipsoid,
-    score_norm,
+    in_score_ellipsoid,
+    new_score,
+    score_interval,
     score_update,
-    score_widths,
 )
+from voful.confidence.ellipsoids.sets import is_empty
+from voful.confidence.rule import rule
+from voful.parameters import parameter
 from voful.typing import BoolArray, FloatArray, Seed
-from voful.validation import ObservationSpace
+from voful.validation import positive_float, scale
 
 
-class FauryRule(NamedTuple):
-    """What the radius needs besides the determinant."""
+class Score(NamedTuple):
+    """What the radius needs besides the determinant, and the largest variance."""
 
-    as_printed: bool
+    as_printed: float
     curvature: float  # of the tight radius
     cap: float
     price: float
-    dim: int
-    ridge: float
     variation_ridge: float
     b: float
-    theta_norm: float
     delta: float
-
-
-@shared
-def score_radius(log_det_ratio: float, rule: FauryRule) -> float:
-    """gamma_t + mu S / sqrt(lambda)."""
-    if rule.as_printed:
-        deviation = faury_radius(log_det_ratio, rule.dim, rule.variation_ridge, rule.b, rule.delta)
-    else:
-        deviation = variation_radius(log_det_ratio, rule.curvature, rule.cap, rule.price)
-    return deviation + rule.ridge * rule.theta_norm / math.sqrt(rule.variation_ridge)
-
-
-class FauryState(NamedTuple):
-    """The set and its constants."""
-
-    arrays: ScoreArrays
-    rule: FauryRule
+    bias: float  # mu S / sqrt(lambda)
     width_scale: float
-    log_det_start: float
     largest_variance: float
 
 
-@kernel
-def current_radius(state: FauryState) -> float:
-    """The radius of the set, width_scale included."""
-    log_det_ratio = max(state.arrays[7][0] - state.log_det_start, 0.0)
-    return state.width_scale * score_radius(log_det_ratio, state.rule)
+@part
+def score_radius(log_det_ratio: float, dim: int, rule: Score) -> float:
+    """gamma_t + mu S / sqrt(lambda), width_scale included."""
+    if rule.as_printed > 0.0:
+        deviation = faury_radius(log_det_ratio, dim, rule.variation_ridge, rule.b, rule.delta)
+    else:
+        deviation = variation_radius(log_det_ratio, rule.curvature, rule.cap, rule.price)
+    return rule.width_scale * (deviation + rule.bias)
+
+
+class FauryState(NamedTuple):
+    """The set, and what it needs to learn."""
+
+    blocks: FloatArray  # behind the ridge of G: the variation H
+    constants: FloatArray  # Score
 
 
 @kernel
-def faury_choose(state: FauryState, arms: FloatArray, mask: BoolArray) -> int:
-    """`select`."""
-    radius = current_radius(state)
-    usable = radius if radius >= 0.0 else 0.0
-    means = dots(arms, state.arrays[3])
-    widths = score_widths(arms, state.arrays[1], state.arrays[5], usable)
-    lower, upper = means - widths, means + widths
-    return most_optimistic(upper, upper - lower, mask)
+def faury_choose(
+    blocks: FloatArray, constants: FloatArray, arms: FloatArray, mask: BoolArray
+) -> int:
+    """argmax_x <x, theta_hat> + radius |G^-1 x|_H."""
+    lower, upper = score_interval(blocks, arms)
+    choice = most_optimistic_between(lower, upper, mask)
+    return ~choice if is_empty(blocks, arms.shape[1]) else choice
 
 
 @kernel
-def faury_observe(state: FauryState, x: FloatArray, reward: float, variance: float) -> None:
-    """`update`."""
-    score_update(*state.arrays, x, reward, min(variance, state.largest_variance))
+def faury_observe(
+    blocks: FloatArray, constants: FloatArray, x: FloatArray, reward: float, variance: float
+) -> None:
+    """G, H and the estimate, and the radius that follows."""
+    d, c = x.shape[0], constants
+    rule = Score(c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8], c[9])
+    growth = score_update(blocks[0], x, reward, min(variance, rule.largest_variance))
+    open_ridge(blocks[0], d).radius[0] = score_radius(growth, d, rule)
 
 
-@kernel
-def faury_holds(state: FauryState, theta: FloatArray) -> bool:
-    """`contains`."""
-    radius = current_radius(state)
-    distance = score_norm(theta - state.arrays[3], state.arrays[0], state.arrays[6])
-    return radius >= 0.0 and within(distance, radius)
-
-
-class Faury(OptimisticPolicy):
+class Faury(SetPolicy[ScoreEllipsoid]):
     """Optimism over the Bernstein set of Faury, Abeille, Calauzenes and Fercoq [1].
 
     For noise with |eta_s| <= R and known variances sigma_s^2, the estimate stays the unweighted
@@ -115,32 +103,6 @@ class Faury(OptimisticPolicy):
     variances must be told; lambda is fixed, where [1] lets it grow like d ln t (its theorem is for
     a lambda fixed in advance); G and H have ridges of their own.
 
-    Parameters
-    ----------
-    dim
-        Dimension d of the arms.
-    failure_prob
-        Probability that theta* ever leaves the set.
-    reward_range
-        (low, high); None where rewards are unbounded (then `noise_bound` is needed).
-    noise_bound
-        R: |eta_s| <= R. Default: the length of the reward range, since the mean lies in it too.
-    theta_norm
-        S: |theta*| <= S.
-    feature_norm
-        A: arms must satisfy |x| <= A.
-    ridge
-        mu. Default: A^2 ("tight") or d A^2 ("paper").
-    variation_ridge
-        lambda. Default: d A^2 R^2 / 8 ("tight"; chosen by experiment, any number is valid) or
-        d A^2 R^2 ("paper").
-    constants
-        "tight" or "paper".
-    width_scale
-        Multiplies the radius (1 = the theory).
-    seed
-        Unused by the rule itself, which is deterministic.
-
     References
     ----------
     [1] Faury, Abeille, Calauzenes, Fercoq. Improved optimistic algorithms for logistic bandits.
@@ -148,93 +110,47 @@ class Faury(OptimisticPolicy):
     """
 
     needs_variance = True
-    _kernels = Kernels(faury_choose, faury_observe, faury_holds)
+    _rule = rule(FauryState, faury_choose, faury_observe, in_score_ellipsoid)
 
-    def __init__(
-        self,
-        dim: int,
-        *,
-        failure_prob: float = 0.05,
-        reward_range: tuple[float, float] | None = (-1.0, 1.0),
-        noise_bound: float | None = None,
-        theta_norm: float = 1.0,
-        feature_norm: float = 1.0,
-        ridge: float | None = None,
-        variation_ridge: float | None = None,
-        constants: str = "tight",
-        width_scale: float = 1.0,
-        seed: Seed = 0,
-    ) -> None:
-        bounds = validation.reward_range_or_none(reward_range)
-        feature_norm = validation.scale("feature_norm", feature_norm)
-        space = ObservationSpace.checked(dim, bounds, feature_norm=feature_norm)
-        super().__init__(space, seed=seed)
-        self.failure_prob = validation.probability("failure_prob", failure_prob)
-        self.noise_bound = validation.noise_bound(noise_bound, bounds)
-        self.theta_norm = validation.scale("theta_norm", theta_norm)
-        self.constants = validation.choice("constants", constants, CONSTANTS)
-        self.width_scale = validation.positive_float("width_scale", width_scale)
-        tight = self.constants == "tight"
-        size = self.feature_norm**2 * (1.0 if tight else self.dim)
-        self.ridge = validation.positive_float("ridge", size if ridge is None else ridge)
-        b = self.noise_bound * self.feature_norm
-        size = b**2 * self.dim * (0.125 if tight else 1.0)
-        self.variation_ridge = validation.positive_float(
-            "variation_ridge", size if variation_ridge is None else variation_ridge
-        )
-        check_conditioning(self.feature_norm, self.ridge)
-        check_conditioning(
-            self.feature_norm,
-            self.variation_ridge / self.noise_bound**2,
-            "sqrt(variation_ridge) / noise_bound",
-        )
+    failure_prob: float = given.failure_prob()
+    reward_range: tuple[float, float] | None = given.reward_range_or_none("noise_bound")
+    noise_bound: float = given.noise_bound(
+        "R: |eta_s| <= R. Default: the length of the reward range, since the mean lies in it too."
+    )
+    theta_norm: float = given.theta_scale()
+    feature_norm: float = parameter(scale, "A: arms must satisfy |x| <= A.", default=1.0)
+    ridge: float = parameter(
+        positive_float, 'mu. Default: A^2 ("tight") or d A^2 ("paper").', default=None
+    )
+    variation_ridge: float = parameter(
+        positive_float,
+        'lambda. Default: d A^2 R^2 / 8 ("tight"; chosen by experiment, any number is valid) or '
+        'd A^2 R^2 ("paper").',
+        default=None,
+    )
+    constants: str = given.constants('"tight" or "paper".')
+    width_scale: float = given.width_scale()
+    seed: Seed = given.seed()
+
+    def _build(self) -> None:
+        super()._build()
+        tight, d, A, R = self.constants == "tight", self.dim, self.feature_norm, self.noise_bound
+        b = R * A
+        if self.ridge is None:
+            self.ridge = A**2 * (1.0 if tight else d)
+        if self.variation_ridge is None:
+            size = b**2 * d * (0.125 if tight else 1.0)
+            self.variation_ridge = positive_float("variation_ridge", size)
+        mu, lam, delta = self.ridge, self.variation_ridge, self.failure_prob
+        check_conditioning(A, mu)
+        check_conditioning(A, lam / R**2, "sqrt(variation_ridge) / noise_bound")
         # The exponent is tuned to ln(det H / lambda^d) = d, which a long quiet run has.
-        bernstein = best_variation_bernstein(
-            self.dim,
-            ridge=self.variation_ridge,
-            b=b,
-            delta=self.failure_prob,
-            log_det_ratio=float(self.dim),
+        tuned = best_variation_bernstein(d, ridge=lam, b=b, delta=delta, log_det_ratio=float(d))
+        bias = mu * self.theta_norm / math.sqrt(lam)
+        rule = Score(float(not tight), *tuned, lam, b, delta, bias, self.width_scale, R**2)
+        blocks = new_score(d, mu, lam, score_radius(0.0, d, rule))
+        state = FauryState(blocks, np.array(rule))
+        Theta = ScoreEllipsoid(
+            self._space, state, self._rule, theta_norm=self.theta_norm, unknown_variance=R**2
         )
-        self._rule = FauryRule(
-            not tight,
-            bernstein.curvature,
-            bernstein.cap,
-            bernstein.price,
-            self.dim,
-            self.ridge,
-            self.variation_ridge,
-            b,
-            self.theta_norm,
-            self.failure_prob,
-        )
-        self._set = ScoreEllipsoid(
-            space,
-            ridge=self.ridge,
-            variation_ridge=self.variation_ridge,
-            largest_variance=self.noise_bound**2,
-            radius=self._radius,
-            theta_norm=self.theta_norm,
-            width_scale=self.width_scale,
-        )
-
-    @property
-    def confidence_set(self) -> ScoreEllipsoid:
-        """Live view of the ellipsoid."""
-        return self._set
-
-    def _radius(self, log_det_ratio: float) -> float:
-        return score_radius(log_det_ratio, self._rule)
-
-    def _observe_with_variance(self, x: FloatArray, reward: float, variance: float) -> None:
-        self._set.learn(x, reward, variance)
-
-    def _state(self, n_arms: int) -> State:
-        Theta = self._set
-        return FauryState(
-            Theta._everything(),
-            self._rule,
-            self.width_scale,
-            Theta._log_det_start,
-            Theta.largest_variance,
-        )
+        self._learn_in(Theta)

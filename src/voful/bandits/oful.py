@@ -7,22 +7,36 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voful import validation
-from voful.bandits.base import EllipsoidPolicy
+from voful.bandits import arguments as given
+from voful.bandits.base import SetPolicy
 from voful.bandits.optimism import most_optimistic_in_ellipsoid
-from voful.bandits.rounds import Kernels, Ridge, State, in_ellipsoid
-from voful.compiled import kernel
+from voful.compiled import kernel, part
 from voful.confidence.ellipsoids.ridge import (
-    LOG_DET,
-    RidgeEllipsoid,
+    Ridge,
     check_conditioning,
+    log_det_ratio,
+    new_ridges,
+    open_ridge,
     ridge_update,
 )
+from voful.confidence.ellipsoids.sets import RidgeEllipsoid, in_ellipsoids
+from voful.confidence.rule import rule
+from voful.parameters import parameter
 from voful.typing import BoolArray, FloatArray, Seed
-from voful.validation import ObservationSpace
+from voful.validation import nonnegative_float, positive_float
 
 
-@kernel
+class SelfNormalized(NamedTuple):
+    """What the radius of a set about an unweighted ridge estimate needs."""
+
+    noise_scale: float
+    delta: float
+    ridge: float
+    theta_norm: float
+    width_scale: float
+
+
+@part
 def oful_radius(
     log_det_ratio: float, noise_scale: float, delta: float, ridge: float, theta_norm: float
 ) -> float:
@@ -31,83 +45,87 @@ def oful_radius(
     return deviation + math.sqrt(ridge) * theta_norm
 
 
-def self_normalized_radius(Theta: RidgeEllipsoid, noise_scale: float, delta: float) -> float:
-    """`oful_radius` of a set about an unweighted ridge estimate, however its arms were chosen."""
-    growth = max(Theta.log_det_ratio, 0.0)  # rounding may put it just below 0
-    return oful_radius(growth, noise_scale, delta, Theta.ridge, Theta.theta_norm)
-
-
-class SelfNormalized(NamedTuple):
-    """What `self_normalized_radius` needs besides the set's tally."""
-
-    noise_scale: float
-    delta: float
-    ridge: float
-    theta_norm: float
-    width_scale: float
-    log_det_ridge: float
-
-
-def self_normalized_rule(Theta: RidgeEllipsoid, noise_scale: float, delta: float) -> SelfNormalized:
-    """The constants of a set."""
-    return SelfNormalized(
-        noise_scale,
-        delta,
-        Theta.ridge,
-        Theta.theta_norm,
-        Theta.width_scale,
-        Theta._log_det_ridge,
-    )
-
-
-@kernel
-def current_radius(tally: FloatArray, rule: SelfNormalized) -> float:
-    """The radius of the set, width_scale included."""
-    growth = max(tally[LOG_DET] - rule.log_det_ridge, 0.0)
+@part
+def self_normalized_radius(ridge: Ridge, rule: SelfNormalized) -> float:
+    """`oful_radius` of a set, however its arms were chosen; width_scale included."""
+    growth = max(log_det_ratio(ridge), 0.0)  # rounding may put it just below 0
     return rule.width_scale * oful_radius(
         growth, rule.noise_scale, rule.delta, rule.ridge, rule.theta_norm
     )
 
 
+@part
+def self_normalized(constants: FloatArray) -> SelfNormalized:
+    """The constants by name."""
+    c = constants
+    return SelfNormalized(c[0], c[1], c[2], c[3], c[4])
+
+
 class OfulState(NamedTuple):
-    """The set, its radius' constants, and the set that `select` uses between switches."""
+    """The set, and the one that `select` uses between switches."""
 
-    ridge: Ridge
-    rule: SelfNormalized
-    chosen_center: FloatArray
-    chosen_whitener: FloatArray
-    chosen: FloatArray
-    det_growth: float
+    blocks: FloatArray
+    constants: FloatArray  # SelfNormalized, det_growth
+    chosen: FloatArray  # as a row of blocks
 
 
 @kernel
-def oful_choose(state: OfulState, arms: FloatArray, mask: BoolArray) -> int:
-    """`select`."""
-    radius = current_radius(state.ridge[4], state.rule)
-    center, whitener = state.ridge[3], state.ridge[1]
-    if state.det_growth > 0.0:
-        log_det_ratio = state.ridge[4][LOG_DET] - state.rule.log_det_ridge
-        if log_det_ratio > state.chosen[0] + math.log1p(state.det_growth):
-            state.chosen_center[:] = center
-            state.chosen_whitener[:] = whitener
-            state.chosen[0], state.chosen[1] = log_det_ratio, radius
-        center, whitener, radius = state.chosen_center, state.chosen_whitener, state.chosen[1]
-    return most_optimistic_in_ellipsoid(arms, mask, center, whitener, radius)
+def oful_choose(
+    blocks: FloatArray, constants: FloatArray, chosen: FloatArray, arms: FloatArray, mask: BoolArray
+) -> int:
+    """Optimism over the set, or over what it was when det V had last grown by 1 + C."""
+    ridge, det_growth = open_ridge(blocks[0], arms.shape[1]), constants[-1]
+    if det_growth > 0.0:
+        used = open_ridge(chosen, arms.shape[1])
+        if log_det_ratio(ridge) > log_det_ratio(used) + math.log1p(det_growth):
+            for i in range(chosen.shape[0]):
+                chosen[i] = blocks[0, i]
+        ridge = used
+    return most_optimistic_in_ellipsoid(
+        arms, mask, ridge.center, ridge.whitener, float(ridge.radius[0])
+    )
 
 
 @kernel
-def oful_observe(state: OfulState, x: FloatArray, reward: float, variance: float) -> None:
-    """`update`."""
-    ridge_update(*state.ridge, x, reward, 1.0)
+def oful_observe(
+    blocks: FloatArray,
+    constants: FloatArray,
+    chosen: FloatArray,
+    x: FloatArray,
+    reward: float,
+    variance: float,
+) -> None:
+    """Ridge regression, and the radius that follows."""
+    self_normalized_update(blocks, constants, x, reward)
+
+
+@part
+def self_normalized_update(
+    blocks: FloatArray, constants: FloatArray, x: FloatArray, reward: float
+) -> None:
+    """Ridge regression, and the radius that follows."""
+    ridge = open_ridge(blocks[0], x.shape[0])
+    ridge_update(ridge, x, reward, 1.0)
+    ridge.radius[0] = self_normalized_radius(ridge, self_normalized(constants))
 
 
 @kernel
-def oful_holds(state: OfulState, theta: FloatArray) -> bool:
-    """`contains`."""
-    return in_ellipsoid(state.ridge, current_radius(state.ridge[4], state.rule), theta)
+def oful_holds(
+    blocks: FloatArray, constants: FloatArray, chosen: FloatArray, theta: FloatArray
+) -> bool:
+    """Whether theta is in the set, which is never frozen."""
+    return in_ellipsoids(blocks, constants, theta)
 
 
-class OFUL(EllipsoidPolicy):
+def self_normalized_blocks(dim: int, rule: SelfNormalized) -> FloatArray:
+    """The set before any data."""
+    blocks = new_ridges(dim, np.array([rule.ridge]), np.zeros(1))
+    start = open_ridge(blocks[0], dim)
+    start.radius[0] = self_normalized_radius(start, rule)
+    return blocks
+
+
+class OFUL(SetPolicy[RidgeEllipsoid]):
     """Optimism in the face of uncertainty for linear bandits [1].
 
     With V = lambda I + sum x x' and the ridge estimate theta_hat, with probability at least
@@ -117,31 +135,8 @@ class OFUL(EllipsoidPolicy):
                                   + sqrt(lambda) S,
 
     and the policy plays argmax_x <x, theta_hat> + radius |x|_{V^-1}. Anytime; O(d^2) an update and
-    O(d^2) an arm, whatever the round.
-
-    Parameters
-    ----------
-    dim
-        Dimension d of the arms.
-    failure_prob
-        Probability that theta* ever leaves the set.
-    reward_range
-        (low, high); None where rewards are unbounded (then `noise_scale` is needed).
-    noise_scale
-        R: the noise is R-sub-Gaussian. Default: half the reward range (Hoeffding's lemma).
-    theta_norm
-        S: |theta*| <= S.
-    feature_norm
-        Arms must satisfy |x| <= feature_norm.
-    ridge
-        lambda.
-    det_growth
-        C >= 0 of the rarely-switching form ([1], Section 5.1): the set used to choose is renewed
-        when det V has grown by more than the factor 1 + C. 0: every round.
-    width_scale
-        Multiplies the radius (1 = the theory).
-    seed
-        Unused by the rule itself, which is deterministic.
+    O(d^2) an arm, whatever the round. `confidence_set` is never frozen, also in the
+    rarely-switching form.
 
     References
     ----------
@@ -149,71 +144,33 @@ class OFUL(EllipsoidPolicy):
         NeurIPS 2011.
     """
 
-    _arrays = ("_chosen_center", "_chosen_whitener", "_chosen")
-    _kernels = Kernels(oful_choose, oful_observe, oful_holds)
+    _arrays = ("_chosen",)
+    _rule = rule(OfulState, oful_choose, oful_observe, oful_holds)
 
-    def __init__(
-        self,
-        dim: int,
-        *,
-        failure_prob: float = 0.05,
-        reward_range: tuple[float, float] | None = (-1.0, 1.0),
-        noise_scale: float | None = None,
-        theta_norm: float = 1.0,
-        feature_norm: float = 1.0,
-        ridge: float = 1.0,
-        det_growth: float = 0.0,
-        width_scale: float = 1.0,
-        seed: Seed = 0,
-    ) -> None:
-        bounds = validation.reward_range_or_none(reward_range)
-        space = ObservationSpace.checked(dim, bounds, feature_norm=feature_norm)
-        super().__init__(space, seed=seed)
-        self.failure_prob = validation.probability("failure_prob", failure_prob)
-        self.noise_scale = validation.noise_scale(noise_scale, bounds)
-        self.theta_norm = validation.positive_float("theta_norm", theta_norm)
-        self.ridge = validation.positive_float("ridge", ridge)
-        check_conditioning(space.feature_norm, self.ridge)
-        self.det_growth = validation.nonnegative_float("det_growth", det_growth)
-        self.width_scale = validation.positive_float("width_scale", width_scale)
-        self._set = RidgeEllipsoid(
-            space,
-            ridge=self.ridge,
-            radius=self._radius,
-            theta_norm=self.theta_norm,
-            width_scale=self.width_scale,
+    failure_prob: float = given.failure_prob()
+    reward_range: tuple[float, float] | None = given.reward_range_or_none("noise_scale")
+    noise_scale: float = given.noise_scale(
+        "R: the noise is R-sub-Gaussian. Default: half the reward range (Hoeffding's lemma)."
+    )
+    theta_norm: float = given.theta_norm()
+    feature_norm: float = given.feature_norm()
+    ridge: float = parameter(positive_float, "lambda.", default=1.0)
+    det_growth: float = parameter(
+        nonnegative_float,
+        "C >= 0 of the rarely-switching form ([1], Section 5.1): the set used to choose is renewed "
+        "when det V has grown by more than the factor 1 + C. 0: every round.",
+        default=0.0,
+    )
+    width_scale: float = given.width_scale()
+    seed: Seed = given.seed()
+
+    def _build(self) -> None:
+        super()._build()
+        check_conditioning(self.feature_norm, self.ridge)
+        constants = SelfNormalized(
+            self.noise_scale, self.failure_prob, self.ridge, self.theta_norm, self.width_scale
         )
-        # The set that `select` uses: frozen between switches. [log det ratio, radius]
-        self._chosen_center = self._set.center
-        self._chosen_whitener = self._set.whitener.copy()
-        self._chosen = np.array([0.0, self._set.radius])
-
-    @property
-    def confidence_set(self) -> RidgeEllipsoid:
-        """Live view of the ellipsoid (never frozen, also in the rarely-switching form)."""
-        return self._set
-
-    def _radius(self, Theta: RidgeEllipsoid) -> float:
-        return self_normalized_radius(Theta, self.noise_scale, self.failure_prob)
-
-    def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
-        Theta = self._set
-        if self.det_growth == 0.0:
-            return super()._choose(arms, mask)
-        if Theta.log_det_ratio > self._chosen[0] + math.log1p(self.det_growth):
-            self._chosen_center[:] = Theta._center
-            self._chosen_whitener[:] = Theta.whitener
-            self._chosen[:] = Theta.log_det_ratio, Theta.usable_radius()
-        return most_optimistic_in_ellipsoid(
-            arms, mask, self._chosen_center, self._chosen_whitener, self._chosen[1]
-        )
-
-    def _state(self, n_arms: int) -> State:
-        return OfulState(
-            self._set._matrices(),
-            self_normalized_rule(self._set, self.noise_scale, self.failure_prob),
-            self._chosen_center,
-            self._chosen_whitener,
-            self._chosen,
-            self.det_growth,
-        )
+        blocks = self_normalized_blocks(self.dim, constants)
+        self._chosen = blocks[0].copy()
+        state = OfulState(blocks, np.array([*constants, self.det_growth]), self._chosen)
+        self._learn_in(RidgeEllipsoid(self._space, state, self._rule, theta_norm=self.theta_norm))

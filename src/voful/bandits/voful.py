@@ -6,16 +6,17 @@ import math
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from voful.bandits import arguments as given
 from voful.bandits.base import OptimisticPolicy
 from voful.confidence.levels import notable_growth
 from voful.confidence.peeled.outer_polytope import OuterPolytope
+from voful.confidence.peeled.parameters import PeeledParameters
 from voful.confidence.peeled.set import PeeledSet
 from voful.typing import BoolArray, FloatArray, Seed
 
 
-class VOFUL(OptimisticPolicy):
+class VOFUL(PeeledParameters, OptimisticPolicy):
     """Variance-aware optimism in the face of uncertainty for linear bandits [1], Algorithm 1.
 
     Regret O~(d^4.5 sqrt(sum sigma_k^2) + d^5) with the paper's set: no sqrt(K), and no knowledge of
@@ -29,21 +30,6 @@ class VOFUL(OptimisticPolicy):
     leader if a tenth of the distance from its prediction to its bound lifts it there, and of the
     equals the best predicted is played (all arms of norm 1 are equal while the ball bounds them).
 
-    Parameters
-    ----------
-    dim
-        Dimension d; arms must lie in the unit ball.
-    n_rounds
-        K. More updates raise RuntimeError.
-    failure_prob
-        delta.
-    reward_range
-        (low, high); the paper's is (-1, 1).
-    constants, directions, iota_scale, width_scale, reward_noise, noise_scale
-        See `PeeledSet`.
-    seed
-        Unused by the rule itself, which is deterministic.
-
     References
     ----------
     [1] Zhang, Yang, Ji, Du. Improved variance-aware confidence sets for linear bandits and linear
@@ -54,42 +40,15 @@ class VOFUL(OptimisticPolicy):
     _arrays = ("_switched_at",)
     _peeling: ClassVar[str] = "voful"
 
-    def __init__(
-        self,
-        dim: int,
-        *,
-        n_rounds: int,
-        failure_prob: float = 0.05,
-        reward_range: tuple[float, float] = (-1.0, 1.0),
-        constants: str = "kt",
-        directions: npt.ArrayLike | None = None,
-        iota_scale: float = 1.0,
-        width_scale: float = 1.0,
-        reward_noise: str = "bounded",
-        noise_scale: float = 1.0,
-        seed: Seed = 0,
-    ) -> None:
+    seed: Seed = given.seed()
+
+    def _build(self) -> None:
+        super()._build()
         # Algorithm 1, line 1: Theta_1 is the unit ball
-        Theta = PeeledSet(
-            dim,
-            n_rounds=n_rounds,
-            failure_prob=failure_prob,
-            reward_range=reward_range,
-            constants=constants,
-            directions=directions,
-            iota_scale=iota_scale,
-            width_scale=width_scale,
-            reward_noise=reward_noise,
-            noise_scale=noise_scale,
-            peeling=self._peeling,
-        )
-        super().__init__(Theta._space, seed=seed)
-        self._Theta = Theta
-        # The constructor's arguments, as the set has checked them.
-        self.n_rounds, self.failure_prob = Theta.n_rounds, Theta.failure_prob
-        self.constants, self.directions = Theta.constants, Theta.directions
-        self.iota_scale, self.width_scale = Theta.iota_scale, Theta.width_scale
-        self.reward_noise, self.noise_scale = Theta.reward_noise, Theta.noise_scale
+        arguments = {name: getattr(self, name) for name in PeeledParameters._parameters}
+        self._Theta = PeeledSet(**arguments, peeling=self._peeling)
+        self._space = self._Theta._space
+        self.directions = self._Theta.directions  # as the set has checked them
         self._outer = OuterPolytope(self.dim)
         self._switched_at = np.array([-math.inf])  # ln det(I + sum xx') when the set was renewed
 
@@ -112,15 +71,10 @@ class VOFUL(OptimisticPolicy):
         means = self._predict(arms)
         return int(np.argmax(means if len(mask) == 0 else np.where(mask, means, -np.inf)))
 
-    def _observe(self, x: FloatArray, reward: float) -> None:
+    def _observe(self, x: FloatArray, reward: float, variance: float) -> None:
         # Algorithm 1, line 6: the feedback y_k
         # Algorithm 1, lines 7-9: eps_k(theta), eta_k(theta) and Theta_{k+1}, as sums per test
         self._Theta._observe(x, reward)
-
-    @property
-    def reward_range(self) -> tuple[float, float]:
-        """(low, high) of the rewards (of their means, where the noise is sub-Gaussian)."""
-        return self._Theta.reward_range
 
 
 class VOFUL2(VOFUL):

@@ -65,14 +65,7 @@ def speeds(
 ) -> list[Speed]:
     """Medians over the repetitions, each of which runs every contender once."""
     lengths = {name: affordable(play, data, seconds) for name, play in plays.items()}
-    runs: dict[str, list[Timed]] = {name: [] for name in plays}
-    for _ in range(repetitions):
-        for name, play in plays.items():
-            runs[name].append(play(data, lengths[name]))
-    per_round = {
-        name: median(run.clock[-1] - run.clock[0] for run in measured) / lengths[name]
-        for name, measured in runs.items()
-    }
+    runs, per_round = interleaved(data, plays, lengths, repetitions)
     return [
         Speed(
             name=name,
@@ -85,6 +78,20 @@ def speeds(
         )
         for name, measured in runs.items()
     ]
+
+
+def interleaved(
+    data: Data, plays: Mapping[str, Play], lengths: Mapping[str, int], repetitions: int
+) -> tuple[dict[str, list[Timed]], dict[str, float]]:
+    """The runs of each contender, and its median CPU time a round."""
+    runs: dict[str, list[Timed]] = {name: [] for name in plays}
+    for _ in range(repetitions):
+        for name, play in plays.items():
+            runs[name].append(play(data, lengths[name]))
+    return runs, {
+        name: median(run.clock[-1] - run.clock[0] for run in measured) / lengths[name]
+        for name, measured in runs.items()
+    }
 
 
 def growth(clock: list[float]) -> float:

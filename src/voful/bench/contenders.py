@@ -55,27 +55,19 @@ def quarters(n_rounds: int) -> Iterator[tuple[int, int]]:
 # --- through the public API -------------------------------------------------------------------
 
 
-def public_api(policy: BanditPolicy, data: Data, n_rounds: int) -> Timed:
-    """`select` and `update`, round by round."""
-    arms, rewards = data.arms, data.rewards
-    clock, played = [process_time()], []
-    for first, end in quarters(n_rounds):
-        for row in rewards[first:end]:
-            i = policy.select(arms)
-            policy.update(arms[i], row[i])
-            played.append(i)
-        clock.append(process_time())
-    return Timed(clock, played, state_bytes(policy))
-
-
-def public_api_with_variance(policy: BanditPolicy, data: Data, n_rounds: int) -> Timed:
-    """The same for policies that must be told the variance of the noise."""
+def public_api(
+    policy: BanditPolicy, data: Data, n_rounds: int, tell_variance: bool = False
+) -> Timed:
+    """`select` and `update`, round by round; some must be told the variance of the noise."""
     arms, rewards, variances = data.arms, data.rewards, data.variances
     clock, played = [process_time()], []
     for first, end in quarters(n_rounds):
         for row in rewards[first:end]:
             i = policy.select(arms)
-            policy.update(arms[i], row[i], variance=variances[i])
+            if tell_variance:
+                policy.update(arms[i], row[i], variance=variances[i])
+            else:
+                policy.update(arms[i], row[i])
             played.append(i)
         clock.append(process_time())
     return Timed(clock, played, state_bytes(policy))
@@ -88,10 +80,10 @@ def state_bytes(policy: Any) -> int:
 
 def through_api(id: str) -> Play:
     """A registered policy."""
-    play = public_api_with_variance if registry.lookup(id).needs_variance else public_api
 
     def play_all(data: Data, n_rounds: int) -> Timed:
-        return play(registry.create(id, data.env.dim, n_rounds=n_rounds), data, n_rounds)
+        policy = registry.create(id, data.env.dim, n_rounds=n_rounds)
+        return public_api(policy, data, n_rounds, registry.lookup(id).needs_variance)
 
     return play_all
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from voful.compiled import kernel
 from voful.envs import LinearBandit, linear_bandit
-from voful.envs.bandit.noise import reward_and_variance
-from voful.envs.bandit.streams import BLOCK_ROUNDS, uniforms
+from voful.envs.bandit.noise import reward
 from voful.typing import FloatArray
 
 SIGMA = 0.3
@@ -39,7 +38,9 @@ class Data:
     @cached_property
     def table(self) -> FloatArray:
         """(n_rounds, n_arms): what each arm pays in each round."""
-        return np.concatenate([part for part, _ in self._blocks])[: self.n_rounds]
+        env, block = self.env, self.env.block(0)
+        uniforms = env.uniforms(0, self.n_rounds)
+        return pay(env.noise.kind, block.means[0], block.sigmas[0], *env.reward_range, uniforms)
 
     @cached_property
     def rewards(self) -> list[list[float]]:
@@ -50,34 +51,20 @@ class Data:
     @cached_property
     def variances(self) -> list[float]:
         """True variance of each arm's noise, for the algorithms that must be told."""
-        numbers: list[float] = self._blocks[0][1].tolist()
+        numbers: list[float] = self.env.variances.tolist()
         return numbers
-
-    @cached_property
-    def _blocks(self) -> list[tuple[FloatArray, FloatArray]]:
-        env = self.env
-        low, high = env.reward_range
-        block = env.block(0)
-        means, sigmas = block.means[0], block.sigmas[0]
-        return [
-            pay(env.noise.kind, means, sigmas, low, high, uniforms(env.noise_stream, index))
-            for index in range(-(-self.n_rounds // BLOCK_ROUNDS))
-        ]
 
 
 @kernel
 def pay(
     kind: int, means: FloatArray, sigmas: FloatArray, low: float, high: float, uniforms: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """What each arm would pay in each round, and the variances of the arms."""
+) -> FloatArray:
+    """What each arm would pay in each round."""
     rewards = np.empty((uniforms.shape[0], means.shape[0]))
-    variances = np.empty(means.shape[0])
     for t in range(uniforms.shape[0]):
         for i in range(means.shape[0]):
-            rewards[t, i], variances[i] = reward_and_variance(
-                kind, means[i], sigmas[i], low, high, uniforms[t]
-            )
-    return rewards, variances
+            rewards[t, i] = reward(kind, means[i], sigmas[i], low, high, uniforms[t])
+    return rewards
 
 
 def make_data(dim: int, n_arms: int, n_rounds: int) -> Data:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
 
 import numpy as np
 
 from voful import registry
+from voful.bench.clock import interleaved
 from voful.bench.contenders import REFERENCE, lean_numpy_oful, through_api
 from voful.bench.data import make_data
 
@@ -87,12 +87,8 @@ def times(
     plays = {name: lean_numpy_oful if name == REFERENCE else through_api(name) for name in names}
     for play in plays.values():
         play(data, min(n_rounds, 20))  # compiles
-    runs: dict[str, list[float]] = {name: [] for name in names}
-    for _ in range(repetitions):
-        for name, play in plays.items():
-            clock = play(data, n_rounds).clock
-            runs[name].append(1e6 * (clock[-1] - clock[0]) / n_rounds)
-    return {name: median(measured) for name, measured in runs.items()}
+    _, per_round = interleaved(data, plays, dict.fromkeys(names, n_rounds), repetitions)
+    return {name: 1e6 * seconds for name, seconds in per_round.items()}
 
 
 def exponent(sizes: Sequence[int], values: Sequence[float]) -> float:

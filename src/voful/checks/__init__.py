@@ -1,7 +1,8 @@
 """Check your own policy or agent: whether it keeps the contract that loops and users rely on."""
 
 from voful.checks.agents import AGENT_CHECKS, AgentSubject, check_agent
-from voful.checks.contract import ContractError, NotApplicable, sampled_members
+from voful.checks.common import sampled_members
+from voful.checks.contract import ContractError, NotApplicable
 from voful.checks.policies import CHECKS, Subject, check_policy
 
 __all__ = [

@@ -8,43 +8,21 @@ checked too.
 
 from __future__ import annotations
 
-import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from voful.checks.contract import (
-    NotApplicable,
-    arrays_of,
-    bad_questions,
-    directions,
-    require,
-    require_equal,
-    require_interval,
-    require_refusal,
-    require_repr,
-    require_set,
-    require_support,
-    run,
-    saved_and_loaded,
-    set_of,
-    violated,
-)
+from voful.checks import common
+from voful.checks.contract import Lesson, UnderTest, frozen, require, run
 from voful.mdp.model import LinearMixtureModel
-from voful.typing import EpisodicAgent, FloatArray, IntArray
+from voful.typing import EpisodicAgent, FloatArray
 
-EPISODES = 32  # that a copy has played before it is looked at
-FUTURE = 6  # that two copies are played on to see whether they act alike
 MOST_EPISODES = 2000  # that are played to reach n_episodes
 STEPS = 200  # at which actions of a plan are looked up
-
-REQUIRED = ("confidence_set", "plan", "update", "update_many")
-
-Walk = tuple[IntArray, IntArray]
-"""states (T+1,) and actions (T,)."""
 
 
 def check_agent(
@@ -85,8 +63,13 @@ def check_agent(
 # --- what is checked, and on which problem ----------------------------------------------------
 
 
-class AgentSubject:
+class AgentSubject(UnderTest):
     """An agent under test, with trajectories of its model that it must accept."""
+
+    kind = "agent"
+    required = ("confidence_set", "plan", "update", "update_many")
+    units, counter, batches = "episodes", "episodes_learnt", "update_many"
+    first, future = 32, 6
 
     def __init__(
         self,
@@ -96,40 +79,19 @@ class AgentSubject:
         theta: npt.ArrayLike | None = None,
         load: Callable[[str], EpisodicAgent] | None = None,
     ) -> None:
-        lacking = [name for name in REQUIRED if not hasattr(agent, name)]
-        require(not lacking, "agent", f"lacks {', '.join(lacking)}")
-        self._original: Any = agent
-        self.load = load
+        super().__init__(agent, load)
         known: Any = getattr(agent, "model", None) if model is None else model
         if not isinstance(known, LinearMixtureModel):
             raise TypeError(f"model: got {known!r}; expected a LinearMixtureModel")
-        self.model = known
+        self.model, self.dim = known, known.dim
         equal = np.full(known.dim, 1.0 / known.dim)
         weights = known.check_parameter("theta", equal if theta is None else theta)
         P = known.probabilities @ weights
         if P.min() < -1e-9 or np.abs(P.sum(axis=2) - 1.0).max() > 1e-9:
             raise ValueError(f"theta: got {weights}; expected weights that mix to probabilities")
         self._cumulative = np.cumsum(np.maximum(P, 0.0), axis=2)
-        limit = getattr(agent, "n_episodes", None)
-        learnt = getattr(agent, "episodes_learnt", 0)
-        self.episodes_left = None if limit is None else int(limit) - int(learnt)
-        if self.episodes_left is not None and self.episodes_left < EPISODES + 2 * FUTURE:
-            raise ValueError(
-                f"agent: got one with {self.episodes_left} episodes left; expected at least "
-                f"{EPISODES + 2 * FUTURE}"
-            )
 
-    def copy(self) -> Any:
-        """A deep copy."""
-        return copy.deepcopy(self._original)
-
-    def played(self, seed: int = 0) -> Any:
-        """A deep copy that has played EPISODES episodes."""
-        agent = self.copy()
-        self.play(agent, EPISODES, seed)
-        return agent
-
-    def walk(self, rng: np.random.Generator, plan: Any = None) -> Walk:
+    def walk(self, rng: np.random.Generator, plan: Any = None) -> Lesson:
         """A trajectory of the plan, else of random actions; half of them stop where they may."""
         model, stops = self.model, rng.random() < 0.5
         path, taken = [model.initial_state], list[int]()
@@ -147,22 +109,23 @@ class AgentSubject:
 
     def action(self, plan: Any, h: int, s: int) -> int:
         """What a plan does, if it is an action."""
-        a = plan.action(h, s)
-        require(type(a) is int, "plan.action", f"returned {a!r} ({type(a).__name__}), not an int")
         n = self.model.n_actions
-        require(0 <= a < n, "plan.action", f"returned {a}; there are {n} actions")
-        return int(a)
+        return self.require_place(plan.action(h, s), n, "plan.action", f"; there are {n} actions")
 
-    def play(self, agent: Any, episodes: int, seed: int) -> list[Walk]:
+    def play(self, agent: Any, n: int, seed: int) -> list[Lesson]:
         """Let an agent follow its plans; returns the trajectories."""
         rng = np.random.default_rng([seed, 1])
         walks = []
-        for _ in range(episodes):
+        for _ in range(n):
             walks.append(self.walk(rng, agent.plan()))
             agent.update(*(part.copy() for part in walks[-1]))
         return walks
 
-    def batch(self, walks: list[Walk], width: int | None = None) -> tuple[Any, Any, Any]:
+    def teach_many(self, agent: Any, lessons: Sequence[Lesson]) -> None:
+        """One `update_many`."""
+        agent.update_many(*self.batch(lessons))
+
+    def batch(self, walks: Sequence[Lesson], width: int | None = None) -> tuple[Any, Any, Any]:
         """Trajectories as `update_many` wants them, with nonsense behind their ends."""
         lengths = np.array([len(taken) for _, taken in walks], dtype=np.int64)
         width = int(lengths.max(initial=0)) if width is None else width
@@ -179,39 +142,13 @@ class AgentSubject:
         rows = self.model.features(V).reshape(-1, self.model.dim)
         return np.ascontiguousarray(rng.permutation(rows)[:n])
 
-    # --- comparing agents
-
-    def view(self, agent: Any) -> dict[str, object]:
-        """What can be seen of an agent: its state, its plan, its set's answers."""
-        agent = copy.deepcopy(agent)
-        seen = arrays_of(agent)
-        if hasattr(agent, "episodes_learnt"):
-            seen["episodes_learnt"] = agent.episodes_learnt
-        if agent.confidence_set is not None:
-            support = np.asarray(agent.confidence_set.support(self.questions()))
-            seen["confidence_set.support"] = support.tobytes()
-        seen["plan"] = self.view_of_plan(agent.plan())
-        return seen
+    def answers(self, agent: Any) -> dict[str, object]:
+        """Its plan."""
+        return {"plan": self.view_of_plan(agent.plan())}
 
     def view_of_plan(self, plan: Any) -> tuple[object, ...]:
         """All that a plan says."""
         return float(plan.value), int(plan.episodes), np.asarray(plan.actions).tobytes()
-
-    def require_same(self, one: Any, two: Any, method: str, what: str) -> None:
-        """Two agents that show the same and go on to do the same."""
-        require_equal(self.view(one), self.view(two), method, what)
-        left, right = (copy.deepcopy(agent) for agent in (one, two))
-        for way, other in zip(self.play(left, FUTURE, 7), self.play(right, FUTURE, 7), strict=True):
-            same = all(np.array_equal(a, b) for a, b in zip(way, other, strict=True))
-            require(same, method, f"{what}: different actions afterwards")
-        require_equal(self.view(left), self.view(right), method, f"{what}: later on")
-
-    def require_refusal(
-        self, agent: Any, method: str, call: Callable[..., object], *bad: Any
-    ) -> None:
-        """Bad input raises ValueError or TypeError and leaves the agent as it was."""
-        look = arrays_of if arrays_of(agent) else self.view
-        require_refusal(lambda: look(agent), "agent", method, call, *bad)
 
 
 # --- the checks -------------------------------------------------------------------------------
@@ -221,23 +158,23 @@ def check_agent_protocol(subject: AgentSubject) -> None:
     """The members of the protocol are there and fit together."""
     agent = subject.copy()
     require(isinstance(agent, EpisodicAgent), "agent", "is no voful.typing.EpisodicAgent")
-    require_set(agent.confidence_set, subject.model.dim, "model")
+    common.require_set(agent.confidence_set, subject.model.dim, "model")
 
 
 def check_agent_repr(subject: AgentSubject) -> None:
     """`repr` says what the agent is, not where it lies in memory."""
-    require_repr(subject.copy())
+    common.check_repr(subject)
 
 
 def check_plan(subject: AgentSubject) -> None:
     """Plans are whole and in range, and stay the same until their episodes were played."""
     agent, learnt = subject.copy(), 0
     rng = np.random.default_rng(2)
-    while learnt < EPISODES:
+    while learnt < subject.first:
         plan = agent.plan()
         _require_whole_plan(subject, plan, learnt)
         said = subject.view_of_plan(plan)
-        for _ in range(min(plan.episodes, EPISODES - learnt)):
+        for _ in range(min(plan.episodes, subject.first - learnt)):
             again = subject.view_of_plan(agent.plan())
             require(again == said, "plan", f"another one before {plan.episodes} updates arrived")
             agent.update(*subject.walk(rng, plan))
@@ -251,7 +188,7 @@ def _require_whole_plan(subject: AgentSubject, plan: Any, learnt: int) -> None:
     require(isinstance(value, float), "plan.value", f"is {value!r}, not a float")
     require(-1e-9 <= value <= 1.0 + 1e-9, "plan.value", f"is {value}, not in [0, 1]")
     require(type(episodes) is int, "plan.episodes", f"is {episodes!r}, not an int")
-    left = math.inf if subject.episodes_left is None else subject.episodes_left - learnt
+    left = math.inf if subject.left is None else subject.left - learnt
     require(1 <= episodes <= left, "plan.episodes", f"is {episodes}; {left} episodes are left")
     actions = np.asarray(plan.actions)
     require(actions.dtype == np.int64, "plan.actions", f"has dtype {actions.dtype}, not int64")
@@ -267,16 +204,7 @@ def _require_whole_plan(subject: AgentSubject, plan: Any, learnt: int) -> None:
 
 def check_agent_determinism(subject: AgentSubject) -> None:
     """Copies act alike, and what one learns the other does not know."""
-    one, two = subject.copy(), subject.copy()
-    for way, other in zip(
-        subject.play(one, EPISODES, 3), subject.play(two, EPISODES, 3), strict=True
-    ):
-        same = all(np.array_equal(a, b) for a, b in zip(way, other, strict=True))
-        require(same, "plan", "two copies of the agent acted differently")
-    subject.require_same(one, two, "update", "two copies learnt the same")
-    before = subject.view(one)
-    subject.play(copy.deepcopy(one), FUTURE, 4)
-    require_equal(before, subject.view(one), "deepcopy", "what a copy learnt changed its original")
+    common.check_copies(subject, "plan", "acted differently")
 
 
 def _bad_walks(subject: AgentSubject) -> dict[str, tuple[Any, Any]]:
@@ -316,15 +244,15 @@ def _bad_walks(subject: AgentSubject) -> dict[str, tuple[Any, Any]]:
 def check_bad_trajectories(subject: AgentSubject) -> None:
     """`update` and `update_many` refuse what is no trajectory, a batch as a whole."""
     agent = subject.played()
+    refuse = partial(subject.require_refusal, agent)
     good = subject.walk(np.random.default_rng(6))
     for name, (states, actions) in _bad_walks(subject).items():
-        subject.require_refusal(agent, f"update with {name}", agent.update, states, actions)
+        refuse(f"update with {name}", agent.update, states, actions)
         path, taken = np.asarray(states), np.asarray(actions)
         whole = path.dtype.kind == taken.dtype.kind == "i" and path.shape == (len(taken) + 1,)
         if whole:
             batch = subject.batch([good, (path, taken)])
-            where = f"update_many with {name} in the last row"
-            subject.require_refusal(agent, where, agent.update_many, *batch)
+            refuse(f"update_many with {name} in the last row", agent.update_many, *batch)
     states, actions, lengths = subject.batch([good, good])
     wide = actions.shape[1] + 1
     for name, batch in {
@@ -335,26 +263,23 @@ def check_bad_trajectories(subject: AgentSubject) -> None:
         "one row as a flat array": (states[0], actions[0], lengths[:1]),
         "None": (None, None, None),
     }.items():
-        where = f"update_many with {name}"
-        subject.require_refusal(agent, where, agent.update_many, *batch)
+        refuse(f"update_many with {name}", agent.update_many, *batch)
 
 
 def check_trajectory_batches(subject: AgentSubject) -> None:
     """`update_many` gives the same result as `update` one by one, however it is cut."""
-    walks = subject.play(subject.copy(), EPISODES, 1)
+    walks = subject.play(subject.copy(), subject.first, 1)
     one, cut = subject.copy(), subject.copy()
     k = 0
-    while k < EPISODES:  # in step with the plans
-        n = min(one.plan().episodes, EPISODES - k)
+    while k < subject.first:  # in step with the plans
+        n = min(one.plan().episodes, subject.first - k)
         cut.plan()
         for walk in walks[k : k + n]:
             one.update(*walk)
         cut.update_many(*subject.batch(walks[k : k + n]))
         k += n
     subject.require_same(one, cut, "update_many", "not the same as update one by one")
-    one, whole = subject.copy(), subject.copy()
-    for walk in walks:  # without asking for plans
-        one.update(*walk)
+    one, whole = subject.taught(walks), subject.copy()  # without asking for plans
     whole.update_many(*subject.batch(walks[:20], subject.model.horizon + 3))
     whole.update_many(*subject.batch([]))
     whole.update_many(*subject.batch(walks[20:]))
@@ -364,21 +289,18 @@ def check_trajectory_batches(subject: AgentSubject) -> None:
 def check_any_actions(subject: AgentSubject) -> None:
     """Trajectories need not follow the plan."""
     agent, rng = subject.copy(), np.random.default_rng(8)
-    for _ in range(EPISODES):
+    for _ in range(subject.first):
         agent.update(*subject.walk(rng))
-    _require_whole_plan(subject, agent.plan(), EPISODES)
+    _require_whole_plan(subject, agent.plan(), subject.first)
 
 
 def check_trajectory_forms(subject: AgentSubject) -> None:
     """Lists, read-only and int32 arrays serve as well; input is neither changed nor kept."""
-    walks = subject.play(subject.copy(), EPISODES, 2)
-    plain, odd = subject.copy(), subject.copy()
+    walks = subject.play(subject.copy(), subject.first, 2)
+    plain, odd = subject.taught(walks), subject.copy()
     for k, (path, taken) in enumerate(walks):
-        plain.update(path.copy(), taken.copy())
-        frozen = path.copy()
-        frozen.flags.writeable = False
         reused = path.astype(np.int32)
-        states: Any = (path.tolist(), frozen, reused)[k % 3]
+        states: Any = (path.tolist(), frozen(path), reused)[k % 3]
         actions: Any = (taken.tolist(), taken.astype(np.int32))[k % 2]
         odd.update(states, actions)
         same = np.array_equal(states, path) and np.array_equal(actions, taken)
@@ -391,68 +313,34 @@ def check_trajectory_forms(subject: AgentSubject) -> None:
 
 def check_agent_save_and_load(subject: AgentSubject) -> None:
     """What is loaded goes on bit for bit where `save` left off."""
-    agent = subject.played()
-    if not hasattr(agent, "save"):
-        raise NotApplicable("has no save")
-    loaded = saved_and_loaded(agent, "agent", lambda: subject.view(agent), subject.load)
-    subject.require_same(agent, loaded, "load", "not what was saved")
+    common.check_save_and_load(subject)
 
 
 def check_agent_support(subject: AgentSubject) -> None:
     """`support` bounds every member of the set, and is finite."""
-    Theta = set_of(subject.played())
+    Theta = common.set_of(subject.played())
     d, rng = subject.model.dim, np.random.default_rng(1)
     corners = np.eye(d) if subject.model.stochastic else np.concatenate([np.eye(d), -np.eye(d)])
     mixed = rng.dirichlet(np.ones(len(corners)), 200) @ corners
-    near = [
-        Theta.center + scale * (theta - Theta.center)
-        for scale, theta in zip(np.geomspace(1e-3, 1.0, 200), mixed, strict=True)
-    ]
+    near = Theta.center + np.geomspace(1e-3, 1.0, 200)[:, np.newaxis] * (mixed - Theta.center)
     members = [theta for theta in (*corners, *mixed, *near) if Theta.contains(theta)]
-    X = np.concatenate([subject.questions(), directions(rng, 12, d)])
-    require_support(Theta, np.concatenate([X, -X]), members)
+    X = np.concatenate([subject.questions(), common.directions(rng, 12, d)])
+    common.require_support(Theta, np.concatenate([X, -X]), members)
 
 
 def check_agent_interval(subject: AgentSubject) -> None:
     """`interval` is (-support(-X), support(X)); rows do not depend on their company."""
-    require_interval(set_of(subject.played()), subject.questions())
+    common.check_interval(subject)
 
 
 def check_agent_bad_questions(subject: AgentSubject) -> None:
     """`contains` and `support` refuse what is no parameter and no matrix."""
-    agent = subject.played()
-    Theta = set_of(agent)
-    for name, bad in bad_questions(subject.model.dim).items():
-        rows = None if bad is None else bad[np.newaxis]
-        subject.require_refusal(agent, f"contains of {name}", Theta.contains, bad)
-        subject.require_refusal(agent, f"support of {name}", Theta.support, rows)
+    common.check_bad_questions(subject)
 
 
 def check_episodes_limit(subject: AgentSubject) -> None:
     """Updates beyond n_episodes raise RuntimeError, a batch as a whole."""
-    left = subject.episodes_left
-    if left is None:
-        raise NotApplicable("no limit n_episodes")
-    if left > MOST_EPISODES:
-        raise NotApplicable(f"n_episodes is {left} episodes away")
-    agent = subject.copy()
-    agent.plan()
-    walks = subject.play(subject.copy(), EPISODES, 1)
-    many = [walks[k % EPISODES] for k in range(left + 1)]
-    before = subject.view(agent)
-    try:
-        agent.update_many(*subject.batch(many))
-    except RuntimeError:
-        pass
-    else:
-        violated("update_many", f"accepted {left + 1} episodes where {left} were left")
-    require_equal(before, subject.view(agent), "update_many beyond n_episodes", "learnt something")
-    agent.update_many(*subject.batch(many[:left]))  # the last episode is accepted
-    try:
-        agent.update(*many[0])
-    except RuntimeError:
-        return
-    violated("update", "accepted an episode beyond n_episodes")
+    common.check_limit(subject, "an episode", MOST_EPISODES, MOST_EPISODES)
 
 
 AGENT_CHECKS: tuple[Callable[[AgentSubject], None], ...] = (

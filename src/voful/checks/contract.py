@@ -1,18 +1,20 @@
-"""What the checks of policies and of agents share."""
+"""What is checked and how it is said: the words of a violation, and the object under test."""
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NoReturn, TypeVar
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 import numpy as np
 
-from voful import persistence
-from voful.typing import ConfidenceSet, FloatArray
+from voful.typing import FloatArray
 
-Subject = TypeVar("Subject")
+T = TypeVar("T")
+
+Lesson = tuple[Any, Any]
+"""(arm, reward), or (states, actions)."""
 
 
 class ContractError(AssertionError):
@@ -23,7 +25,7 @@ class NotApplicable(Exception):
     """A check asks for something that this object does not have."""
 
 
-def run(checks: Iterable[Callable[[Subject], None]], subject: Subject) -> dict[str, str]:
+def run(checks: Iterable[Callable[[T], None]], subject: T) -> dict[str, str]:
     """Run all checks; returns those that do not apply, and why."""
     left_out = {}
     for check in checks:
@@ -58,28 +60,124 @@ def require_equal(
     require(not different, method, f"{what}: different {', '.join(different)}")
 
 
-def require_refusal(
-    look: Callable[[], Mapping[str, object]],
-    subject: str,
-    method: str,
-    call: Callable[..., object],
-    *bad: Any,
-    **named: Any,
-) -> None:
-    """Bad input raises ValueError or TypeError, and what `look` sees stays as it was."""
-    before = look()
-    try:
-        call(*bad, **named)
-    except (ValueError, TypeError):
-        pass
-    except Exception as error:
-        kind = type(error).__name__
-        raise ContractError(
-            f"{method}: raised {kind} ({error}); expected ValueError or TypeError"
-        ) from error
-    else:
-        violated(method, "accepted; expected ValueError or TypeError")
-    require_equal(before, look(), method, f"changed the {subject}")
+class UnderTest(ABC):
+    """A policy or agent under test, with experience that it must accept; only copies are used."""
+
+    kind: ClassVar[str]
+    """What it is, in messages."""
+    required: ClassVar[tuple[str, ...]]
+    """Members without which nothing can be checked."""
+    units: ClassVar[str]
+    """What n_<units> limits."""
+    counter: ClassVar[str]
+    """Attribute that counts what was learnt."""
+    batches: ClassVar[str]
+    """Method that learns many at once."""
+    first: ClassVar[int]
+    """Lessons that a copy has had before it is looked at."""
+    future: ClassVar[int]
+    """Lessons that two copies are given to see whether they act alike."""
+    dim: int
+
+    def __init__(self, thing: Any, load: Callable[[str], Any] | None) -> None:
+        lacking = [name for name in self.required if not hasattr(thing, name)]
+        require(not lacking, self.kind, f"lacks {', '.join(lacking)}")
+        self._original = thing
+        self.load = load
+        limit = getattr(thing, f"n_{self.units}", None)
+        self.left = None if limit is None else int(limit) - int(getattr(thing, self.counter, 0))
+        needed = self.first + 2 * self.future
+        if self.left is not None and self.left < needed:
+            raise ValueError(
+                f"{self.kind}: got one with {self.left} {self.units} left; expected at least "
+                f"{needed}"
+            )
+
+    @abstractmethod
+    def play(self, thing: Any, n: int, seed: int) -> list[Lesson]:
+        """Let it decide and learn n times; returns what it learnt."""
+
+    def teach(self, thing: Any, *lesson: Any) -> None:
+        """One `update`."""
+        thing.update(*lesson)
+
+    @abstractmethod
+    def teach_many(self, thing: Any, lessons: Sequence[Lesson]) -> None:
+        """All at once."""
+
+    @abstractmethod
+    def questions(self) -> FloatArray:
+        """Rows x to ask the set about."""
+
+    @abstractmethod
+    def answers(self, thing: Any) -> dict[str, object]:
+        """What is to be seen of this kind beyond its state and its set."""
+
+    def copy(self) -> Any:
+        """A deep copy."""
+        return copy.deepcopy(self._original)
+
+    def played(self) -> Any:
+        """A deep copy that has had its `first` lessons."""
+        self.play(thing := self.copy(), self.first, 0)
+        return thing
+
+    def taught(self, lessons: Iterable[Lesson]) -> Any:
+        """A deep copy that has had these lessons, one by one."""
+        thing = self.copy()
+        for lesson in lessons:
+            self.teach(thing, *lesson)
+        return thing
+
+    def view(self, thing: Any) -> dict[str, object]:
+        """What can be seen: state, counter, and answers to a few questions."""
+        thing = copy.deepcopy(thing)
+        seen = arrays_of(thing)
+        if hasattr(thing, self.counter):
+            seen[self.counter] = getattr(thing, self.counter)
+        if thing.confidence_set is not None:
+            support = np.asarray(thing.confidence_set.support(self.questions()))
+            seen["confidence_set.support"] = support.tobytes()
+        return seen | self.answers(thing)
+
+    def act_alike(self, one: Any, two: Any, n: int, seed: int) -> bool:
+        """Whether both decide the same, n times."""
+        ways = zip(self.play(one, n, seed), self.play(two, n, seed), strict=True)
+        return all(np.array_equal(a, b) for pair in ways for a, b in zip(*pair, strict=True))
+
+    def require_same(self, one: Any, two: Any, method: str, what: str) -> None:
+        """Two that show the same and go on to do the same."""
+        require_equal(self.view(one), self.view(two), method, what)
+        left, right = copy.deepcopy(one), copy.deepcopy(two)
+        alike = self.act_alike(left, right, self.future, 7)
+        require(alike, method, f"{what}: different choices afterwards")
+        require_equal(self.view(left), self.view(right), method, f"{what}: later on")
+
+    def require_place(self, value: Any, n: int, method: str, things: str) -> int:
+        """A plain int that is the place of one of n things."""
+        is_int = type(value) is int
+        require(is_int, method, f"returned {value!r} ({type(value).__name__}), not an int")
+        require(0 <= value < n, method, f"returned {value}{things}")
+        return int(value)
+
+    def require_refusal(
+        self, thing: Any, method: str, call: Callable[..., object], *bad: Any, **named: Any
+    ) -> None:
+        """Bad input raises ValueError or TypeError and leaves the object as it was."""
+        look = arrays_of if arrays_of(thing) else self.view
+        before = look(thing)
+        try:
+            call(*bad, **named)
+        except (ValueError, TypeError):
+            pass
+        except Exception as error:
+            kind = type(error).__name__
+            raise ContractError(
+                f"{method}: raised {kind} ({error}); expected ValueError or TypeError"
+            ) from error
+        else:
+            violated(method, "accepted; expected ValueError or TypeError")
+        require_equal(before, look(thing), method, f"changed the {self.kind}")
 
 
 def arrays_of(thing: Any) -> dict[str, object]:
@@ -92,117 +190,8 @@ def arrays_of(thing: Any) -> dict[str, object]:
     return seen
 
 
-def saved_and_loaded(
-    thing: Any,
-    subject: str,
-    look: Callable[[], Mapping[str, object]],
-    load: Callable[[str], Any] | None,
-) -> Any:
-    """What comes out of the file that `save` wrote."""
-    with tempfile.TemporaryDirectory() as directory:
-        path = os.path.join(directory, subject)
-        before = look()
-        thing.save(path)
-        require(os.path.isfile(path), "save", "wrote no file")
-        require_equal(before, look(), "save", f"changed the {subject}")
-        loaded = _load(type(thing), path) if load is None else load(path)
-    require(type(loaded) is type(thing), "load", f"made a {type(loaded).__name__}")
-    require(repr(loaded) == repr(thing), "load", f"made {loaded!r} of {thing!r}")
-    return loaded
-
-
-def _load(cls: type[Any], path: str) -> Any:
-    if not issubclass(cls, persistence.Persistent):
-        raise NotApplicable(f"{cls.__name__} is none of voful's; pass load= to read its files")
-
-    def find(name: str) -> type[persistence.Persistent]:
-        if name != cls.__name__:
-            raise ValueError(f"holds a {name}, not a {cls.__name__}")
-        return cls
-
-    return persistence.load(path, find)
-
-
-def require_repr(thing: Any) -> None:
-    """`repr` says what the object is, not where it lies in memory."""
-    text, name = repr(thing), type(thing).__name__
-    require(name in text and " object at 0x" not in text, "repr", f"is {text}")
-    require(len(text) > len(name) + 2, "repr", f"is {text}, which tells only the class")
-
-
-# --- confidence sets --------------------------------------------------------------------------
-
-
-def set_of(thing: Any) -> ConfidenceSet:
-    """The confidence set of a policy or agent that has one."""
-    Theta: ConfidenceSet | None = thing.confidence_set
-    if Theta is None:
-        raise NotApplicable("confidence_set is None")
-    return Theta
-
-
-def require_set(Theta: object, dim: int, owner: str) -> None:
-    """None, or a confidence set of the right dimension."""
-    if Theta is None:
-        return
-    is_set = isinstance(Theta, ConfidenceSet)
-    require(is_set, "confidence_set", "is neither None nor a voful.typing.ConfidenceSet")
-    assert isinstance(Theta, ConfidenceSet)
-    require(Theta.dim == dim, "confidence_set", f"has dim {Theta.dim}, the {owner} {dim}")
-
-
-def require_support(
-    Theta: ConfidenceSet, X: FloatArray, members: Iterable[FloatArray]
-) -> FloatArray:
-    """`support` is finite and bounds every member; returns it."""
-    upper = np.asarray(Theta.support(X))
-    expected = (len(X),)
-    require(upper.shape == expected, "support", f"returned shape {upper.shape} for {len(X)} rows")
-    require(np.isfinite(upper).all(), "support", "is not finite")
-    slack = 1e-8 * (1.0 + np.abs(upper))
-    for theta in members:
-        below = X @ theta <= upper + slack
-        require(below.all(), "support", f"is below <x, theta> of the member theta = {theta}")
-    return upper
-
-
-def require_interval(Theta: ConfidenceSet, X: FloatArray) -> None:
-    """`interval` is (-support(-X), support(X)); rows do not depend on their company."""
-    lower, upper = Theta.interval(X)
-    for name, ends, support in (
-        ("upper", upper, Theta.support(X)),
-        ("lower", lower, -Theta.support(-X)),
-    ):
-        close = np.allclose(ends, support, rtol=1e-9, atol=1e-12)
-        require(close, "interval", f"its {name} end is not that of support")
-    require((lower <= upper).all(), "interval", "lower is above upper")
-    alone = np.array([Theta.support(x[np.newaxis])[0] for x in X])
-    require(np.allclose(alone, upper, rtol=1e-9, atol=1e-12), "support", "depends on other rows")
-    center = np.asarray(Theta.center)
-    require(center.shape == (Theta.dim,), "center", f"has shape {center.shape}")
-    require(np.isfinite(center).all(), "center", "is not finite")
-
-
-def bad_questions(dim: int) -> dict[str, Any]:
-    """What is no parameter, by name."""
-    return {
-        "another dimension": np.zeros(dim + 1),
-        "NaN": np.full(dim, np.nan),
-        "None": None,
-    }
-
-
-def directions(rng: np.random.Generator, n: int, dim: int) -> FloatArray:
-    """Random points on the unit sphere."""
-    points = rng.standard_normal((n, dim))
-    unit: FloatArray = points / np.linalg.norm(points, axis=1, keepdims=True) if dim else points
-    return unit
-
-
-def sampled_members(
-    Theta: ConfidenceSet, rng: np.random.Generator, n: int = 200, *, radius: float = 1.0
-) -> list[FloatArray]:
-    """Members of a set: points of a ball and of ever smaller ones about the centre, filtered."""
-    scales = radius * np.geomspace(1e-3, 1.0, n)[:, np.newaxis]
-    steps = scales * directions(rng, n, Theta.dim)
-    return [theta for theta in (*steps, *(Theta.center + steps)) if Theta.contains(theta)]
+def frozen(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A read-only copy."""
+    twin = array.copy()
+    twin.flags.writeable = False
+    return twin

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from voful.compiled import kernel
+from voful.compiled import kernel, part
 from voful.typing import FloatArray
 
 REFACTORISE_EVERY = 512
@@ -25,7 +25,7 @@ BLOCK = 128  # rows that stay in the cache
 CANCELLED = 1e-12  # a pivot this small against its diagonal is made of rounding errors
 
 
-@kernel
+@part
 def dot(u: FloatArray, v: FloatArray) -> float:
     """<u, v>."""
     total = 0.0
@@ -52,7 +52,7 @@ def quadratic_form(symmetric: FloatArray, x: FloatArray) -> float:
     return total
 
 
-@kernel
+@part
 def whiten(whitener: FloatArray, x: FloatArray, out: FloatArray) -> float:
     """out = W x; returns |W x|^2 = x' M^-1 x."""
     d = x.shape[0]
@@ -67,13 +67,13 @@ def whiten(whitener: FloatArray, x: FloatArray, out: FloatArray) -> float:
     return dot(out, out)
 
 
-@kernel
+@part
 def symmetric_times(symmetric: FloatArray, x: FloatArray, out: FloatArray) -> None:
     """out = A x for symmetric A."""
     _combine_rows(symmetric, x, out, False)
 
 
-@kernel
+@part
 def _combine_rows(matrix: FloatArray, x: FloatArray, out: FloatArray, triangular: bool) -> None:
     """out = sum_j x_j matrix[j], in this order; triangular: left of the diagonal stand zeros.
 
@@ -97,7 +97,7 @@ def _combine_rows(matrix: FloatArray, x: FloatArray, out: FloatArray, triangular
         j += 1
 
 
-@kernel
+@part
 def unwhiten(whitener: FloatArray, p: FloatArray, out: FloatArray) -> None:
     """out = W' p, so that unwhitening a whitened x gives M^-1 x."""
     d = p.shape[0]
@@ -119,7 +119,7 @@ def unwhiten(whitener: FloatArray, p: FloatArray, out: FloatArray) -> None:
         j += 1
 
 
-@kernel
+@part
 def cholesky(symmetric: FloatArray, lower: FloatArray) -> bool:
     """A = L L'; False where A is not positive definite to working precision."""
     d = symmetric.shape[0]
@@ -139,7 +139,7 @@ def cholesky(symmetric: FloatArray, lower: FloatArray) -> bool:
     return True
 
 
-@kernel
+@part
 def whitener_from(symmetric: FloatArray, whitener: FloatArray) -> bool:
     """W = L^-1 of A = L L'; False, and nothing changed, where `cholesky` fails."""
     d = symmetric.shape[0]
@@ -158,7 +158,7 @@ def whitener_from(symmetric: FloatArray, whitener: FloatArray) -> bool:
     return True
 
 
-@kernel
+@part
 def log_det(whitener: FloatArray) -> float:
     """ln det M = -2 sum ln W_ii."""
     total = 0.0
@@ -167,7 +167,7 @@ def log_det(whitener: FloatArray) -> float:
     return total
 
 
-@kernel
+@part
 def update_whitener(whitener: FloatArray, whitened: FloatArray, weight: float) -> None:
     """The whitener of M + w x x', given p = W x.
 
@@ -180,7 +180,7 @@ def update_whitener(whitener: FloatArray, whitened: FloatArray, weight: float) -
     update_whitener_within(whitener, whitened, weight, np.empty(whitened.shape[0]))
 
 
-@kernel
+@part
 def update_whitener_within(
     whitener: FloatArray, whitened: FloatArray, weight: float, carries: FloatArray
 ) -> None:
@@ -199,7 +199,7 @@ def update_whitener_within(
             whitener[j, i] = entry
 
 
-@kernel
+@part
 def rank_one(
     precision: FloatArray, whitener: FloatArray, x: FloatArray, weight: float, whitened: FloatArray
 ) -> float:
@@ -213,7 +213,7 @@ def rank_one(
     return growth
 
 
-@kernel
+@part
 def add_outer(precision: FloatArray, x: FloatArray, weight: float) -> None:
     """M <- M + w x x'."""
     for j in range(x.shape[0]):
@@ -222,7 +222,7 @@ def add_outer(precision: FloatArray, x: FloatArray, weight: float) -> None:
             precision[j, i] += scale * x[i]
 
 
-@kernel
+@part
 def rank_one_inverse(inverse: FloatArray, x: FloatArray, direction: FloatArray) -> float:
     """M^-1 <- (M + x x')^-1 by Sherman and Morrison, given direction = M^-1 x; returns x'M^-1 x.
 
@@ -250,7 +250,7 @@ def means_and_widths(
     return means, widths
 
 
-@kernel
+@part
 def means_and_squares(
     X: FloatArray, center: FloatArray, whitener: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
@@ -272,7 +272,7 @@ def means_and_squares(
     return means, squares
 
 
-@kernel
+@part
 def _side_by_side(
     X: FloatArray,
     center: FloatArray,
@@ -327,7 +327,7 @@ def _side_by_side(
                 means[k] += c * columns[j, k]
 
 
-@kernel
+@part
 def due_for_refactorisation(count: float, dim: int) -> bool:
     """Every max(512, d) updates, and at powers of two from max(64, d) on: O(d^2) amortised."""
     n = int(count)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import warnings
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import numpy as np
 import numpy.typing as npt
 
 from voful import validation
 from voful.confidence.algebra import dots
+from voful.confidence.rule import Rule, observe_many
 from voful.persistence import Stateful
 from voful.typing import FloatArray
 
@@ -149,3 +151,34 @@ class BallSet(BaseConfidenceSet):
         """Whether theta lies in the ball (1e-9 relative slack)."""
         offset = math.hypot(*(theta - self.theta_center))
         return offset <= self.theta_norm * (1.0 + validation.TOLERANCE)
+
+
+class RuleSet(BallSet):
+    """A set that learns, and says who is in it, by the functions of a policy's rule.
+
+    Parameters
+    ----------
+    space
+        What is accepted as an arm and a reward.
+    state, rule
+        The policy's.
+    unknown_variance
+        What is taken for the variance of an observation that comes without one.
+    """
+
+    def __init__(
+        self, space: validation.ObservationSpace, state: Any, rule: Rule, unknown_variance: float
+    ) -> None:
+        super().__init__(space)
+        self.rule_state = state
+        self.rule = rule
+        self.unknown_variance = unknown_variance
+
+    def _contains(self, theta: FloatArray) -> bool:
+        return self.in_ball(theta) and bool(self.rule.holds(*self.rule_state, theta))
+
+    def _observe(self, x: FloatArray, reward: float) -> None:
+        self.rule.observe(*self.rule_state, x, reward, self.unknown_variance)
+
+    def _observe_many(self, X: FloatArray, rewards: FloatArray) -> None:
+        observe_many(self.rule_state, X, rewards, np.full(len(rewards), self.unknown_variance))

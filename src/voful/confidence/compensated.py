@@ -2,44 +2,38 @@
 
 from __future__ import annotations
 
-from voful.compiled import kernel
+from voful.compiled import part
 from voful.typing import FloatArray
 
 
-@kernel
-def add_number(total: FloatArray, value: float) -> None:
-    """total[0] + total[1] += value."""
-    old = total[0]
+@part
+def two_sum(old: float, value: float) -> tuple[float, float]:
+    """old + value, and what rounding took from it."""
     new = old + value
     seen = new - old
-    total[1] += (old - (new - seen)) + (value - seen)
-    total[0] = new
+    return new, (old - (new - seen)) + (value - seen)
 
 
-@kernel
+@part
+def add_number(total: FloatArray, value: float) -> None:
+    """total[0] + total[1] += value."""
+    total[0], error = two_sum(total[0], value)
+    total[1] += error
+
+
+@part
 def add_vector(total: FloatArray, scale: float, x: FloatArray) -> None:
     """total[0] + total[1] += scale x."""
-    high, low = total[0], total[1]
     for i in range(x.shape[0]):
-        value = scale * x[i]
-        old = high[i]
-        new = old + value
-        seen = new - old
-        low[i] += (old - (new - seen)) + (value - seen)
-        high[i] = new
+        total[0, i], error = two_sum(total[0, i], scale * x[i])
+        total[1, i] += error
 
 
-@kernel
+@part
 def add_outer(total: FloatArray, scale: float, x: FloatArray) -> None:
     """total[0] + total[1] += scale x x'."""
-    d = x.shape[0]
-    for j in range(d):
+    for j in range(x.shape[0]):
         row = scale * x[j]
-        high, low = total[0, j], total[1, j]
-        for i in range(d):
-            value = row * x[i]
-            old = high[i]
-            new = old + value
-            seen = new - old
-            low[i] += (old - (new - seen)) + (value - seen)
-            high[i] = new
+        for i in range(x.shape[0]):
+            total[0, j, i], error = two_sum(total[0, j, i], row * x[i])
+            total[1, j, i] += error

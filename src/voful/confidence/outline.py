@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from voful import validation
-from voful.typing import BoolArray, ConfidenceSet, FloatArray
+from voful.typing import BoolArray, ConfidenceSet, FloatArray, IntArray
 
 BLOCKS = 13  # of the grid along each axis of the set; the outermost lie beyond it
 CELLS = 3  # of a block, along each axis: only blocks at the boundary are divided
@@ -90,10 +90,15 @@ def _oriented_box(Theta: ConfidenceSet) -> tuple[FloatArray, FloatArray, FloatAr
 def _corners(grid: _Grid) -> BoolArray:
     """Which corners of blocks are members; those on the rim, beyond the set, are not asked."""
     inside = np.zeros((BLOCKS + 1, BLOCKS + 1), dtype=bool)
-    for i in range(1, BLOCKS):
-        for j in range(1, BLOCKS):
-            inside[i, j] = grid.has(CELLS * i, CELLS * j)
+    within = range(CELLS, CELLS * BLOCKS, CELLS)
+    inside[1:-1, 1:-1] = [[grid.has(i, j) for j in within] for i in within]
     return inside
+
+
+def _crossed(inside: BoolArray) -> IntArray:
+    """(n, 2) the squares whose corners do not agree."""
+    counts = inside[:-1, :-1].astype(int) + inside[1:, :-1] + inside[1:, 1:] + inside[:-1, 1:]
+    return np.argwhere((counts > 0) & (counts < 4))
 
 
 def _nodes(grid: _Grid) -> BoolArray:
@@ -102,8 +107,7 @@ def _nodes(grid: _Grid) -> BoolArray:
     inside = np.repeat(np.repeat(corners, CELLS, axis=0), CELLS, axis=1)
     inside = inside[: CELLS * BLOCKS + 1, : CELLS * BLOCKS + 1]
     asked = np.zeros_like(inside)
-    counts = corners[:-1, :-1].astype(int) + corners[1:, :-1] + corners[1:, 1:] + corners[:-1, 1:]
-    for i, j in CELLS * np.argwhere((counts > 0) & (counts < 4)):
+    for i, j in CELLS * _crossed(corners):
         asked[i : i + CELLS + 1, j : j + CELLS + 1] = True
     asked[::CELLS, ::CELLS] = False  # the corners are known
     for i, j in np.argwhere(asked).tolist():
@@ -131,8 +135,7 @@ def _loops(grid: _Grid, inside: BoolArray) -> list[FloatArray]:
 def _segments(grid: _Grid, inside: BoolArray) -> dict[Edge, Edge]:
     """Crossed edge -> the next one, members on the left."""
     following: dict[Edge, Edge] = {}
-    counts = inside[:-1, :-1].astype(int) + inside[1:, :-1] + inside[1:, 1:] + inside[:-1, 1:]
-    for i, j in np.argwhere((counts > 0) & (counts < 4)).tolist():
+    for i, j in _crossed(inside).tolist():
         around = [(i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1)]
         edges: list[Edge] = [(i, j, 0), (i + 1, j, 1), (i, j + 1, 0), (i, j, 1)]
         member = [bool(inside[corner]) for corner in around]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import math
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar
 
@@ -10,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from voful import persistence, validation
+from voful.mdp import arguments as given
 from voful.mdp.model import LinearMixtureModel
 from voful.mdp.planning import OptimisticPlan
+from voful.parameters import Declared, parameter
 from voful.typing import ConfidenceSet, IntArray, Path, Seed
 
 
@@ -23,24 +26,24 @@ def epoch_length(learnt: int, n_episodes: int) -> int:
     return max(1, min(learnt // 10, n_episodes - learnt))
 
 
-class Agent(persistence.Persistent, ABC):
+def short_epoch_length(learnt: int, n_episodes: int) -> int:
+    """Episodes of one plan over an ellipsoid: max(1, floor(sqrt(k)/4)) after k episodes.
+
+    One ellipsoid explores one direction at a time: a plan that tries the wrong action is
+    optimistic until it is renewed. sqrt(k) / 4 episodes of it cost less than what is learnt.
+    """
+    return max(1, min(math.isqrt(learnt) // 4, n_episodes - learnt))
+
+
+class Agent(Declared):
     """An agent for linear mixture MDPs: `plan`, run the plan, `update` with what happened.
 
-    An agent defines ``_make_plan`` (from its set as it is now) and ``_learn`` (many checked
-    trajectories at once, the same result as one by one); the public methods are here, once. The
-    set is used only when a plan is made, at the start of an epoch; every set in between is a
-    confidence set too, so coverage and optimism stay as they are.
-
-    Parameters
-    ----------
-    model
-        What is known of the MDP.
-    n_episodes
-        How many episodes will be played in all.
-    failure_prob
-        Probability that theta* ever leaves the set.
-    seed
-        Of the agent's own random choices.
+    An agent declares its parameters (`voful.mdp.arguments`), makes the rest in ``_build``, and
+    defines ``_make_plan`` (from its set as it is now) and ``_learn`` (many checked trajectories
+    at once, the same result as one by one); one that learns by whole plans defines ``_end_epoch``
+    too. The public methods are here, once. The set is used only when a plan is made, at the
+    start of an epoch; every set in between is a confidence set too, so coverage and optimism
+    stay as they are.
     """
 
     _arguments: ClassVar[Mapping[str, type[persistence.Persistent]]] = {"model": LinearMixtureModel}
@@ -49,23 +52,22 @@ class Agent(persistence.Persistent, ABC):
     optimistic: ClassVar[bool] = True
     """Whether a plan's value is an upper bound of the optimal one while theta* is in the set."""
 
-    def __init__(
-        self, model: LinearMixtureModel, *, n_episodes: int, failure_prob: float, seed: Seed
-    ) -> None:
-        if not isinstance(model, LinearMixtureModel):
-            raise validation.fail_type("model", model, "a LinearMixtureModel")
-        self.model = model
-        self.n_episodes = validation.positive_int("n_episodes", n_episodes)
-        self.failure_prob = validation.probability("failure_prob", failure_prob)
-        self._rng = np.random.default_rng(validation.seed(seed))
-        self.seed = seed if isinstance(seed, np.random.SeedSequence) else int(seed)
+    model: LinearMixtureModel = parameter(
+        given.mixture_model, "What is known of the MDP.", kw_only=False
+    )
+    n_episodes: int = given.n_episodes()
+    failure_prob: float | None = given.failure_prob()
+    seed: Seed = given.seed("Of the agent's own random choices.")
+
+    def _build(self) -> None:
+        self._rng = np.random.default_rng(validation.seed(self.seed))
         # [episodes learnt, episodes learnt when the plan was made; -1: there is no plan yet]
         self._tally = np.array([0, -1], dtype=np.int64)
         self._plan = OptimisticPlan(
-            np.ones((1, model.n_states)),
-            np.zeros((1, model.n_states), dtype=np.int64),
-            horizon=model.horizon,
-            initial_state=model.initial_state,
+            np.ones((1, self.model.n_states)),
+            np.zeros((1, self.model.n_states), dtype=np.int64),
+            horizon=self.model.horizon,
+            initial_state=self.model.initial_state,
         )
 
     @property
@@ -104,8 +106,7 @@ class Agent(persistence.Persistent, ABC):
             (H,) or (T,) actions; they need not follow the plan.
         """
         path, taken = self.model.check_trajectory(states, actions)
-        length = np.array([len(taken)], dtype=np.int64)
-        self._take(path[np.newaxis], taken[np.newaxis], length)
+        self._take(path[None], taken[None], np.array([len(taken)]))
 
     def update_many(
         self, states: npt.ArrayLike, actions: npt.ArrayLike, lengths: npt.ArrayLike
@@ -132,33 +133,32 @@ class Agent(persistence.Persistent, ABC):
             raise RuntimeError(
                 f"n_episodes = {self.n_episodes}, {learnt} episodes learnt: cannot learn {n} more"
             )
-        if n == 0:
-            return
-        if self._tally[1] < 0:
+        if n and self._tally[1] < 0:
             self._renew_plan()
-        self._learn(states, actions, lengths)
-        self._tally[0] += n
+        end = max(0, self._episodes_due())  # the batch is cut where the plan's episodes are over
+        for part in (slice(0, end), slice(end, n)):
+            if len(lengths[part]):
+                self._learn(states[part], actions[part], lengths[part])
+                self._tally[0] += len(lengths[part])
+                if self._episodes_due() == 0:
+                    self._end_epoch()
 
     def _renew_plan(self) -> None:
-        plan = self._make_plan()
-        self._plan = OptimisticPlan(
-            plan.values,
-            plan.actions,
-            horizon=self.model.horizon,
-            initial_state=self.model.initial_state,
-            value=plan.value,
-            episodes=self._epoch_length(),
-        )
+        self._plan = self._make_plan().lasting(self._epoch_length())
         self._tally[1] = self._tally[0]
 
     def _epoch_length(self) -> int:
         """Episodes of a plan that is made now."""
         return epoch_length(self.episodes_learnt, self.n_episodes)
 
+    def _episodes_due(self) -> int:
+        """Episodes until the plan is over; negative: so many were learnt beyond."""
+        learnt, planned = self._tally
+        return int(planned + self._plan.episodes - learnt)
+
     def _plan_is_over(self) -> bool:
         """Whether `plan` makes a new plan instead of the one that it made last."""
-        learnt, planned = self._tally
-        return bool(learnt - planned >= self._plan.episodes)
+        return self._episodes_due() <= 0
 
     @abstractmethod
     def _make_plan(self) -> OptimisticPlan:
@@ -167,6 +167,9 @@ class Agent(persistence.Persistent, ABC):
     @abstractmethod
     def _learn(self, states: IntArray, actions: IntArray, lengths: IntArray) -> None:
         """Learn checked trajectories played after `self._plan` was made; n >= 1 of them."""
+
+    def _end_epoch(self) -> None:
+        """All episodes of `self._plan` were learnt."""
 
     def __repr__(self) -> str:
         return f"{super().__repr__()} after {self.episodes_learnt} episodes"

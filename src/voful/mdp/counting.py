@@ -1,36 +1,36 @@
-"""Agents that learn by counts of transitions, a plan's episodes at a time."""
+"""Counts of transitions: what a set learns from when the episodes of a plan are over."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import ClassVar
+from collections.abc import Callable
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
 from voful.compiled import kernel
-from voful.confidence.base import ParameterSet
-from voful.confidence.mixture.base import MixtureSet
 from voful.mdp.base import Agent
-from voful.mdp.planning import OptimisticPlan, optimistic_plan, optimistic_plan_over_vertices
-from voful.mdp.trajectories import successor_index
-from voful.typing import IntArray
+from voful.mdp.model import LinearMixtureModel
+from voful.mdp.planning import time_blocks
+from voful.mdp.trajectories import Transitions, Walks, successor_index
+from voful.persistence import Stateful
+from voful.typing import FloatArray, IntArray
+
+Learn: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], None]
+
+FLAT = 1e-12
+"""A row of values that spans less tells nothing about the next state."""
 
 
 @kernel
 def count_transitions(
-    successors: IntArray,
-    n_successors: IntArray,
-    block: IntArray,
-    horizon: int,
-    states: IntArray,
-    actions: IntArray,
-    lengths: IntArray,
-    counts: IntArray,
+    transitions: Transitions, block: IntArray, horizon: int, walks: Walks, counts: IntArray
 ) -> None:
     """counts[g, s, a, b] += 1 for each step: to the b-th successor, under target g.
 
     The target of step h is that of the values with H - h - 1 steps to go, block[min(., last)].
     """
+    successors, n_successors, _ = transitions
+    states, actions, lengths = walks
     last = block.shape[0] - 1
     for k in range(lengths.shape[0]):
         for h in range(lengths[k]):
@@ -39,75 +39,79 @@ def count_transitions(
             counts[block[min(horizon - h - 1, last)], s, a, b] += 1
 
 
-class CountingAgent(Agent):
-    """Optimism over a set that learns from counts when the episodes of a plan are over.
+class TransitionCounter(Stateful):
+    """How often each transition happened under each target, since the counts were last cleared.
 
-    All targets are frozen with the plan, so what happened until the next one is a table of counts:
-    an episode costs one increment a step, and the tests are paid once per plan. Episodes
-    beyond those of a plan are learnt when the next plan is made.
+    All targets are frozen with a plan, so what happens until the next one is a table of counts:
+    an episode costs one increment a step, and what a set makes of them is paid once per plan.
+
+    Parameters
+    ----------
+    model
+        Whose transitions.
     """
 
-    _arrays: ClassVar[tuple[str, ...]] = (*Agent._arrays, "_block", "_counts")
-    _growing: ClassVar[tuple[str, ...]] = ("_block", "_counts")
-    _parts: ClassVar[tuple[str, ...]] = (*Agent._parts, "confidence_set")
+    _arrays: ClassVar[tuple[str, ...]] = ("targets", "block", "counts")
+    _growing: ClassVar[tuple[str, ...]] = _arrays
 
-    _block: IntArray  # (rows of the plan's values,) which target
-    _counts: IntArray  # (targets, S, A, B) transitions since the set learnt
+    def __init__(self, model: LinearMixtureModel) -> None:
+        self.model = model
+        self.count_under(np.zeros((1, model.n_states)), np.zeros(1, dtype=np.int64))
 
-    @property
-    @abstractmethod
-    def confidence_set(self) -> ParameterSet:
-        """Live view of the set; it learns when the episodes of a plan are over."""
+    def count_under(self, targets: FloatArray, block: IntArray) -> None:
+        """Count anew; with n steps to go after it, a step is one under targets[block[n]].
 
-    def _make_plan(self) -> OptimisticPlan:
-        self._close()
-        plan = self._plan_now()
-        self._open(plan)
-        return plan
+        The last block stands for all larger n as well.
+        """
+        self.targets: FloatArray = targets  # (targets, S)
+        self.block: IntArray = block
+        self.counts: IntArray = np.zeros((len(targets), *self.model.successors.shape), np.int64)
 
-    def _plan_now(self) -> OptimisticPlan:
-        Theta = self.confidence_set
-        vertices = Theta.vertices if isinstance(Theta, MixtureSet) else None
-        if vertices is None:
-            return optimistic_plan(self.model, Theta.support)
-        return optimistic_plan_over_vertices(self.model, vertices)
+    def add(self, states: IntArray, actions: IntArray, lengths: IntArray) -> None:
+        """Count the steps of trajectories."""
+        walks = Walks(states, actions, lengths)
+        model = self.model
+        count_transitions(model.transitions, self.block, model.horizon, walks, self.counts)
+
+    def hand_over(self, learn: Learn) -> None:
+        """Teach what was counted, and begin again under the same targets.
+
+        `learn` takes (probabilities, targets, counts) of each law of the next state that was met,
+        one for each target that is not flat, state and action, as `Observations` has them.
+        """
+        if not self.counts.any():
+            return
+        told = np.ptp(self.targets, axis=1) > 0.0
+        g, s, a = np.nonzero(self.counts.any(axis=3) & told[:, None, None])
+        targets = self.targets[g[:, None], self.model.successors[s, a]]
+        learn(self.model.probabilities[s, a], targets, self.counts[g, s, a].astype(np.float64))
+        self.counts[:] = 0
+
+
+class CountingAgent(Agent):
+    """An agent whose set `_Theta` learns from counts, when the episodes of a plan are over."""
+
+    _parts: ClassVar[tuple[str, ...]] = (*Agent._parts, "_counter", "_Theta")
+
+    def _build(self) -> None:
+        super()._build()
+        self._counter = TransitionCounter(self.model)
 
     def _learn(self, states: IntArray, actions: IntArray, lengths: IntArray) -> None:
-        learnt, planned = self._tally
-        due = int(planned + self._plan.episodes - learnt)  # episodes until the plan is over
-        if 0 < due <= len(lengths):
-            self._count(states[:due], actions[:due], lengths[:due])
-            self._close()
-            states, actions, lengths = states[due:], actions[due:], lengths[due:]
-        self._count(states, actions, lengths)
+        self._counter.add(states, actions, lengths)
 
-    def _count(self, states: IntArray, actions: IntArray, lengths: IntArray) -> None:
-        count_transitions(
-            self.model.successors,
-            self.model.n_successors,
-            self._block,
-            self.model.horizon,
-            states,
-            actions,
-            lengths,
-            self._counts,
-        )
 
-    def _open(self, plan: OptimisticPlan) -> None:
-        """Prepare to count what happens under a new plan: by default, under one target."""
-        self._empty_counts(np.zeros(1, dtype=np.int64))
+def block_targets(values: FloatArray) -> tuple[FloatArray, IntArray]:
+    """(targets, block) for `count_under`: one row of values for each block of neighbours.
 
-    def _empty_counts(self, block: IntArray) -> None:
-        self._block = block
-        shape = (int(block.max()) + 1, *self.model.successors.shape)
-        self._counts = np.zeros(shape, dtype=np.int64)
+    Shifted and scaled to [0, 1], so that a test of its mean says the most.
+    """
+    rows, block = np.unique(time_blocks(values), return_inverse=True)
+    return to_unit_span(values[rows]), block.astype(np.int64)
 
-    def _close(self) -> None:
-        """Let the set learn what was counted."""
-        if self._counts.any():
-            self._construct_set()
-            self._counts[:] = 0
 
-    @abstractmethod
-    def _construct_set(self) -> None:
-        """Teach the set the counts, which are not all 0."""
+def to_unit_span(V: FloatArray) -> FloatArray:
+    """(V - min V) / span(V) for each row; 0 where it is flat."""
+    low = V.min(axis=1, keepdims=True)
+    span = V.max(axis=1, keepdims=True) - low
+    return np.where(span > FLAT, (V - low) / np.where(span > FLAT, span, 1.0), 0.0)

@@ -9,14 +9,9 @@ import numpy.typing as npt
 
 from voful import persistence, validation
 from voful.compiled import kernel
-from voful.mdp.trajectories import (
-    FINE,
-    WRONG_ACTION,
-    WRONG_END,
-    WRONG_START,
-    WRONG_STATE,
-    first_fault,
-)
+from voful.mdp import trajectories
+from voful.mdp.model_checks import check_distinct, check_rows, largest_total
+from voful.mdp.trajectories import Transitions, Walks, first_fault
 from voful.typing import BoolArray, FloatArray, IntArray, Path
 from voful.validation import TOLERANCE
 
@@ -39,64 +34,6 @@ def expected_next(
                 if v != 0.0:
                     for i in range(d):
                         out[s, a, i] += probabilities[s, a, b, i] * v
-
-
-@kernel
-def largest_total(
-    successors: IntArray,
-    n_successors: IntArray,
-    rewards: FloatArray,
-    start: int,
-    horizon: int,
-    limit: float,
-) -> float:
-    """Largest sum of rewards along a trajectory from `start`, as far as needed to know the side.
-
-    Above `limit`: some trajectory pays at least so much; else none pays more.
-
-    R_n(s) = max_a r(s, a) + max over successors of R_{n-1}, n steps to go. The map is monotone
-    and commutes with constants, so the largest gain of a step, max(R_n - R_{n-1}), never grows,
-    and the least gain never falls: R_H - R_n lies between H - n times the least and H - n times
-    the largest gain. Most models are decided after few steps whatever the horizon.
-    """
-    S, A, _ = successors.shape
-    reachable = np.zeros(S, dtype=np.bool_)
-    reachable[start] = True
-    queue = np.empty(S, dtype=np.int64)
-    queue[0] = start
-    found, done = 1, 0
-    while done < found:
-        s = queue[done]
-        done += 1
-        for a in range(A):
-            for b in range(n_successors[s, a]):
-                t = successors[s, a, b]
-                if not reachable[t]:
-                    reachable[t] = True
-                    queue[found] = t
-                    found += 1
-    old = np.zeros(S)
-    new = np.zeros(S)
-    for n in range(1, horizon + 1):
-        least, largest = np.inf, 0.0
-        for k in range(found):
-            s = queue[k]
-            best = 0.0
-            for a in range(A):
-                after = 0.0
-                for b in range(n_successors[s, a]):
-                    after = max(after, old[successors[s, a, b]])
-                best = max(best, rewards[s, a] + after)
-            new[s] = best
-            least, largest = min(least, best - old[s]), max(largest, best - old[s])
-        lower = float(new[start]) + (horizon - n) * least
-        upper = float(new[start]) + (horizon - n) * largest
-        if upper <= limit:
-            return upper
-        if lower > limit:
-            return lower
-        old, new = new, old
-    return float(old[start])
 
 
 class LinearMixtureModel(persistence.Persistent):
@@ -148,16 +85,6 @@ class LinearMixtureModel(persistence.Persistent):
     [1] Zhang, Yang, Ji, Du. Improved variance-aware confidence sets for linear bandits and linear
         mixture MDP. NeurIPS 2021.
     """
-
-    rewards: FloatArray
-    successors: IntArray
-    n_successors: IntArray
-    probabilities: FloatArray
-    absorbing: BoolArray
-    horizon: int
-    initial_state: int
-    signed: bool
-    stochastic: bool
 
     def __init__(
         self,
@@ -238,37 +165,31 @@ class LinearMixtureModel(persistence.Persistent):
             raise validation.fail_shape("rewards", self.rewards.shape, allowed)
         if self.rewards.min() < 0.0:
             raise validation.fail("rewards", float(self.rewards.min()), allowed)
-        self.stochastic = _check_rows(name, P, self.signed)
+        self.stochastic = check_rows(name, P, self.signed)
         possible = (P != 0.0).any(axis=0)
         if lists is not None:
-            _check_distinct(lists, possible)
-        self.n_successors = possible.sum(axis=2).astype(np.int64)
+            check_distinct(lists, possible)
+        self.n_successors: IntArray = possible.sum(axis=2).astype(np.int64)
         if self.n_successors.min() == 0:
-            s, a = (int(i) for i in np.argwhere(self.n_successors == 0)[0])
-            raise validation.fail(
-                f"{name}[:, {s}, {a}]", 0.0, "some next state with a probability that is not 0"
-            )
+            s, a = np.argwhere(self.n_successors == 0)[0]
+            allowed = "some next state with a probability that is not 0"
+            raise validation.fail(f"{name}[:, {s}, {a}]", 0.0, allowed)
         # The successors proper first, in the given order; padding that no row needs goes.
         B = int(self.n_successors.max())
         order = np.argsort(~possible, axis=2, kind="stable")[:, :, :B].astype(np.int64)
-        self.successors = order if lists is None else np.take_along_axis(lists, order, axis=2)
-        self.successors = np.ascontiguousarray(self.successors)
+        chosen = order if lists is None else np.take_along_axis(lists, order, axis=2)
+        self.successors: IntArray = np.ascontiguousarray(chosen)
         P = np.take_along_axis(P, order[np.newaxis], axis=3)
-        self.probabilities = np.ascontiguousarray(np.moveaxis(P, 0, -1))
+        self.probabilities: FloatArray = np.ascontiguousarray(np.moveaxis(P, 0, -1))
         stays = (self.n_successors == 1) & (self.successors[:, :, 0] == np.arange(S)[:, np.newaxis])
-        self.absorbing = (stays & (self.rewards == 0.0)).all(axis=1)
+        self.absorbing: BoolArray = (stays & (self.rewards == 0.0)).all(axis=1)
         self._check_total()
 
     def _check_total(self) -> None:
         if self.horizon * float(self.rewards.max()) <= 1.0:
             return
         total = largest_total(
-            self.successors,
-            self.n_successors,
-            self.rewards,
-            self.initial_state,
-            self.horizon,
-            1.0 + TOLERANCE,
+            self.transitions, self.rewards, self.initial_state, self.horizon, 1.0 + TOLERANCE
         )
         if total > 1.0 + TOLERANCE:
             raise validation.fail(
@@ -291,6 +212,11 @@ class LinearMixtureModel(persistence.Persistent):
     def n_actions(self) -> int:
         """Number A of actions."""
         return int(self.successors.shape[1])
+
+    @property
+    def transitions(self) -> Transitions:
+        """What kernels read of them."""
+        return Transitions(self.successors, self.n_successors, self.probabilities)
 
     def features(self, V: npt.ArrayLike) -> FloatArray:
         """(S, A, d) array of x(s, a) = (P^i_{s,a} V)_i, so that P_{s,a} V = <x(s, a), theta*>."""
@@ -342,7 +268,7 @@ class LinearMixtureModel(persistence.Persistent):
 
     def check_trajectories(
         self, states: npt.ArrayLike, actions: npt.ArrayLike, lengths: npt.ArrayLike
-    ) -> tuple[IntArray, IntArray, IntArray]:
+    ) -> Walks:
         """Many trajectories: states (n, W+1), actions (n, W), lengths (n,).
 
         Trajectory i is states[i, :lengths[i]+1] and actions[i, :lengths[i]]; what stands behind
@@ -360,32 +286,25 @@ class LinearMixtureModel(persistence.Persistent):
         if n and (counts.min() < 0 or counts.max() > longest):
             bad = int(counts.min() if counts.min() < 0 else counts.max())
             raise validation.fail("actions", f"{bad} steps", f"0 to {longest} steps")
-        fault, i, h = first_fault(
-            self.successors,
-            self.n_successors,
-            self.absorbing,
-            self.initial_state,
-            self.horizon,
-            paths,
-            taken,
-            counts,
-        )
-        if fault != FINE:
+        walks = Walks(paths, taken, counts)
+        start, horizon = self.initial_state, self.horizon
+        fault, i, h = first_fault(self.transitions, self.absorbing, start, horizon, walks)
+        if fault != trajectories.FINE:
             raise self._fault(fault, paths[i], taken[i], h, int(counts[i]))
-        return paths, taken, counts
+        return walks
 
     def _fault(
         self, fault: int, path: IntArray, taken: IntArray, h: int, length: int
     ) -> ValueError:
-        if fault == WRONG_START:
+        if fault == trajectories.WRONG_START:
             return validation.fail("states[0]", int(path[0]), f"initial_state {self.initial_state}")
-        if fault == WRONG_STATE:
+        if fault == trajectories.WRONG_STATE:
             states = f"a state from 0 to {self.n_states - 1}"
             return validation.fail(f"states[{h}]", int(path[h]), states)
-        if fault == WRONG_ACTION:
+        if fault == trajectories.WRONG_ACTION:
             actions = f"an action from 0 to {self.n_actions - 1}"
             return validation.fail(f"actions[{h}]", int(taken[h]), actions)
-        if fault == WRONG_END:
+        if fault == trajectories.WRONG_END:
             return validation.fail(
                 "states",
                 f"an end in state {path[length]} after {length} steps",
@@ -396,8 +315,6 @@ class LinearMixtureModel(persistence.Persistent):
             int(path[h + 1]),
             f"a state that some base model reaches from state {path[h]} by action {taken[h]}",
         )
-
-    # --- persistence --------------------------------------------------------------------------
 
     def config(self) -> dict[str, Any]:
         """The arguments of `from_successors` that make this model anew."""
@@ -428,46 +345,3 @@ class LinearMixtureModel(persistence.Persistent):
             f"n_actions={self.n_actions}, horizon={self.horizon}, "
             f"initial_state={self.initial_state})"
         )
-
-
-def _check_distinct(successors: IntArray, possible: BoolArray) -> None:
-    S, _, B = successors.shape
-    # Padding entry b stands for the fictitious state S + b, so that only true repeats are equal.
-    marked = np.sort(np.where(possible, successors, S + np.arange(B)), axis=2)
-    repeated = (marked[:, :, 1:] == marked[:, :, :-1]).any(axis=2)
-    if repeated.any():
-        s, a = (int(i) for i in np.argwhere(repeated)[0])
-        raise validation.fail(
-            f"successors[{s}, {a}]", successors[s, a].tolist(), "distinct states (or padding)"
-        )
-
-
-def _check_rows(name: str, P: FloatArray, signed: bool) -> bool:
-    """Whether all rows are probabilities; tiny negative numbers are set to 0 in place."""
-    if np.abs(P).max() > 1.0 + TOLERANCE:
-        i, s, a, t = (int(k) for k in np.argwhere(np.abs(P) > 1.0 + TOLERANCE)[0])
-        raise validation.fail(
-            f"{name}[{i}, {s}, {a}, {t}]", float(P[i, s, a, t]), "a number of size at most 1"
-        )
-    sums = P.sum(axis=3)
-    kernels = bool(P.min() >= -TOLERANCE and np.abs(sums - 1.0).max() <= TOLERANCE)
-    if kernels:
-        np.maximum(P, 0.0, out=P)
-        return True
-    if signed:
-        mass = np.maximum(np.maximum(P, 0.0).sum(axis=3), np.maximum(-P, 0.0).sum(axis=3))
-        if mass.max() > 1.0 + TOLERANCE:
-            i, s, a = (int(k) for k in np.argwhere(mass > 1.0 + TOLERANCE)[0])
-            raise validation.fail(
-                f"{name}[{i}, {s}, {a}]",
-                P[i, s, a].tolist(),
-                "a row whose positive and negative part each sum up to at most 1",
-            )
-        return False
-    if P.min() < -TOLERANCE:
-        i, s, a, t = (int(k) for k in np.argwhere(P < -TOLERANCE)[0])
-        raise validation.fail(f"{name}[{i}, {s}, {a}, {t}]", float(P[i, s, a, t]), "a number >= 0")
-    i, s, a = (int(k) for k in np.argwhere(np.abs(sums - 1.0) > TOLERANCE)[0])
-    raise validation.fail(
-        f"{name}[{i}, {s}, {a}] (sum)", float(sums[i, s, a]), "a row of probabilities with sum 1"
-    )

@@ -21,44 +21,43 @@ import math
 
 import numpy as np
 
-from voful.compiled import kernel
+from voful.compiled import kernel, part
 from voful.confidence.algebra import dot, whiten
-from voful.confidence.ellipsoids.ridge import LOG_DET, ridge_update_within
+from voful.confidence.ellipsoids.ridge import Ridge, log_det_ratio, open_ridge, ridge_update_within
+from voful.mdp.trajectories import Transitions, Walks
 from voful.typing import FloatArray, IntArray
 
 CHUNK = 64  # steps whose features stay in the cache
 
 
-@kernel
+@part
 def line_radius(floor: float, slope: float, offset: float, log_det_ratio: float) -> float:
     """floor + sqrt(slope log_det_ratio + offset)."""
     return floor + math.sqrt(slope * max(log_det_ratio, 0.0) + offset)
 
 
-@kernel
+@part
 def power_features(
-    successors: IntArray,
-    n_successors: IntArray,
-    probabilities: FloatArray,
+    transitions: Transitions,
     values: FloatArray,
     horizon: int,
     states: IntArray,
     actions: IntArray,
     start: int,
-    stop: int,
     v: FloatArray,
     X: FloatArray,
     Y: FloatArray,
     used: IntArray,
 ) -> None:
-    """X[m, c] and Y[m, c] of the steps h = start + c < stop, for m < used[c]; v is room.
+    """X[m, c] and Y[m, c] of the steps h = start + c, c < len(used), for m < used[c]; v is room.
 
     From moment used[c] on features are 0 (X[used[c], c] is 0): they teach nothing.
     """
+    successors, n_successors, probabilities = transitions
     M, _, d = X.shape
     last = values.shape[0] - 1
-    for h in range(start, stop):
-        c = h - start
+    for c in range(used.shape[0]):
+        h = start + c
         s, a = states[h], actions[h]
         row = min(horizon - h - 1, last)  # of V_{h+1}
         n = n_successors[s, a]
@@ -83,81 +82,34 @@ def power_features(
         used[c] = m
 
 
-@kernel
+@part
 def means_and_errors(
-    X: FloatArray,
-    steps: int,
-    center: FloatArray,
-    whitener: FloatArray,
-    beta: float,
-    x: FloatArray,
-    p: FloatArray,
-    mean: FloatArray,
-    width: FloatArray,
+    ridge: Ridge, beta: float, X: FloatArray, p: FloatArray, mean: FloatArray, width: FloatArray
 ) -> None:
-    """[<x, theta>] and beta |x|_{M^-1} for the first rows x of X; x and p are room."""
-    for c in range(steps):
-        for i in range(x.shape[0]):
-            x[i] = X[c, i]
-        mean[c] = min(max(dot(x, center), 0.0), 1.0)
-        width[c] = beta * math.sqrt(whiten(whitener, x, p))
+    """[<x, theta>] and beta |x|_{M^-1} for the rows x of X; p is room."""
+    for c in range(X.shape[0]):
+        mean[c] = min(max(dot(X[c], ridge.center), 0.0), 1.0)
+        width[c] = beta * math.sqrt(whiten(ridge.whitener, X[c], p))
 
 
-@kernel
-def regress(
-    precision: FloatArray,
-    whitener: FloatArray,
-    response: FloatArray,
-    center: FloatArray,
-    tally: FloatArray,
-    X: FloatArray,
-    Y: FloatArray,
-    taken: IntArray,
-    bounds: FloatArray,
-    gamma_squared: float,
-    x: FloatArray,
-    p: FloatArray,
-) -> None:
-    """The rows `taken` of X in their order, with weights 1 / max(gamma^2 |x|_{S^-1}, bound)."""
-    d = x.shape[0]
-    direction, carries = np.empty(d), np.empty(d)
-    for c in taken:
-        for i in range(d):
-            x[i] = X[c, i]
-        squared = whiten(whitener, x, p)
-        weight = 1.0 / max(gamma_squared * math.sqrt(squared), bounds[c])
-        ridge_update_within(
-            precision,
-            whitener,
-            response,
-            center,
-            tally,
-            x,
-            Y[c],
-            weight,
-            squared,
-            p,
-            direction,
-            carries,
-        )
+@part
+def variance_bound(mean: FloatArray, width: FloatArray, m: int, c: int) -> float:
+    """b_m of step c."""
+    if m == mean.shape[0] - 1:
+        return 1.0
+    bound = mean[m + 1, c] - mean[m, c] * mean[m, c]
+    bound += min(1.0, 2.0 * width[m, c])
+    bound += min(1.0, width[m + 1, c])
+    return float(bound)
 
 
 @kernel
 def learn_moments(
-    successors: IntArray,
-    n_successors: IntArray,
-    probabilities: FloatArray,
+    transitions: Transitions,
     values: FloatArray,
     horizon: int,
-    states: IntArray,
-    actions: IntArray,
-    lengths: IntArray,
-    precisions: FloatArray,
-    whiteners: FloatArray,
-    responses: FloatArray,
-    centers: FloatArray,
-    tallies: FloatArray,
-    log_det_ridge: float,
+    walks: Walks,
+    blocks: FloatArray,
     radii: FloatArray,
     width_scale: float,
     alpha_squared: float,
@@ -165,80 +117,43 @@ def learn_moments(
 ) -> None:
     """All regressions over all steps.
 
-    radii[k, m]: floor, slope and offset of beta_m in the k-th of these episodes.
+    A row of blocks is one regression, see `open_ridge`; radii[k, m]: floor, slope and offset of
+    beta_m in the k-th of these episodes.
     """
-    B, d = probabilities.shape[2:]
-    M = centers.shape[0]
+    states, actions, lengths = walks
+    B, d = transitions.probabilities.shape[2:]
+    M = blocks.shape[0]
     X, Y = np.zeros((M, CHUNK, d)), np.empty((M, CHUNK))
     mean, width = np.zeros((M, CHUNK)), np.zeros((M, CHUNK))
-    bounds, beta = np.empty(CHUNK), np.empty(M)
-    used, taken = np.empty(CHUNK, dtype=np.int64), np.empty(CHUNK, dtype=np.int64)
-    v, x, p = np.empty(B), np.empty(d), np.empty(d)
-    old_whiteners, old_centers = np.empty(whiteners.shape), np.empty(centers.shape)
+    most_used = np.empty(CHUNK, dtype=np.int64)
+    v, p, direction, carries = np.empty(B), np.empty(d), np.empty(d), np.empty(d)
+    old, beta = np.empty(blocks.shape), np.empty(M)
     for k in range(lengths.shape[0]):
-        old_whiteners[:] = whiteners
-        old_centers[:] = centers
         for m in range(M):
-            growth = tallies[m, LOG_DET] - log_det_ridge
+            for i in range(blocks.shape[1]):
+                old[m, i] = blocks[m, i]
             floor, slope, offset = radii[k, m]
+            growth = log_det_ratio(open_ridge(old[m], d))
             beta[m] = width_scale * line_radius(floor, slope, offset, growth)
         for start in range(0, lengths[k], CHUNK):
-            stop = min(start + CHUNK, lengths[k])
-            steps = stop - start
+            steps = min(CHUNK, lengths[k] - start)
+            used = most_used[:steps]
             power_features(
-                successors,
-                n_successors,
-                probabilities,
-                values,
-                horizon,
-                states[k],
-                actions[k],
-                start,
-                stop,
-                v,
-                X,
-                Y,
-                used,
+                transitions, values, horizon, states[k], actions[k], start, v, X, Y, used
             )
-            most = 0
-            for c in range(steps):
-                most = max(most, used[c])
+            most = used.max()
             if M > 1:
                 for m in range(min(most + 1, M)):
-                    means_and_errors(
-                        X[m],
-                        steps,
-                        old_centers[m],
-                        old_whiteners[m],
-                        beta[m],
-                        x,
-                        p,
-                        mean[m],
-                        width[m],
-                    )
+                    ridge = open_ridge(old[m], d)
+                    means_and_errors(ridge, beta[m], X[m, :steps], p, mean[m], width[m])
             for m in range(most):
-                n = 0
+                ridge = open_ridge(blocks[m], d)
                 for c in range(steps):
                     if used[c] > m:
-                        taken[n] = c
-                        n += 1
-                        bound = 1.0
-                        if m < M - 1:
-                            bound = mean[m + 1, c] - mean[m, c] * mean[m, c]
-                            bound += min(1.0, 2.0 * width[m, c])
-                            bound += min(1.0, width[m + 1, c])
-                        bounds[c] = max(bound, alpha_squared)
-                regress(
-                    precisions[m],
-                    whiteners[m],
-                    responses[m],
-                    centers[m],
-                    tallies[m],
-                    X[m],
-                    Y[m],
-                    taken[:n],
-                    bounds,
-                    gamma_squared,
-                    x,
-                    p,
-                )
+                        x = X[m, c]
+                        bound = max(variance_bound(mean, width, m, c), alpha_squared)
+                        squared = whiten(ridge.whitener, x, p)
+                        weight = 1.0 / max(gamma_squared * math.sqrt(squared), bound)
+                        ridge_update_within(
+                            ridge, x, Y[m, c], weight, squared, p, direction, carries
+                        )

@@ -10,15 +10,18 @@ row stands for all later ones, and planning costs the same whatever the horizon.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from voful import persistence, validation
 from voful.compiled import kernel
-from voful.confidence.mixture.ends import MixtureEllipsoids, fill_ends
+from voful.confidence.mixture.base import MixtureSet
+from voful.confidence.mixture.ends import MixtureEllipsoids, fill_ends, point_of
+from voful.confidence.mixture.polygons import fill_largest_products
 from voful.mdp.model import LinearMixtureModel, expected_next
 from voful.typing import FloatArray, IntArray
 
@@ -27,6 +30,9 @@ Support: TypeAlias = Callable[[FloatArray], FloatArray]
 
 Backup: TypeAlias = Callable[[FloatArray], FloatArray]
 """Values V (S,) with a step less to go -> upper bounds Q (S, A)."""
+
+Fill: TypeAlias = Callable[[FloatArray, IntArray, int], tuple[int, float]]
+"""(values, actions, n): fill rows n.. of both, one or more -> (rows filled, last change)."""
 
 FIXED_POINT = 1e-12
 """Rows of values that differ by no more are one row (over sets within the simplex)."""
@@ -101,6 +107,12 @@ class OptimisticPlan(persistence.Stateful):
         row: FloatArray = self.values[self.row(h)]
         return row
 
+    def lasting(self, episodes: int) -> OptimisticPlan:
+        """The same plan for so many episodes."""
+        plan = copy.copy(self)
+        plan._facts = np.array([self.value, float(episodes)])
+        return plan
+
     def __repr__(self) -> str:
         return (
             f"OptimisticPlan(value={self.value:g}, episodes={self.episodes}, "
@@ -109,12 +121,16 @@ class OptimisticPlan(persistence.Stateful):
 
 
 @kernel
-def _best_actions(Q: FloatArray, tried: IntArray, values: FloatArray, actions: IntArray) -> None:
-    """Row of values max_a Q clipped to [0, 1], and the first action within TIE of the best.
+def _fill_row(
+    Q: FloatArray, tried: IntArray, values: FloatArray, actions: IntArray, n: int
+) -> float:
+    """Algorithm 2, line 6: row n of values, max_a Q clipped to [0, 1], and of actions.
 
-    Of those that tie, one that was tried least; with `tried` of shape (0, A) simply the first.
+    Returns how much the row differs from n - 1. An action is the first within TIE of the best. Of
+    those that tie, one that was tried least; with `tried` of shape (0, A) simply the first.
     """
     S, A = Q.shape
+    change = 0.0
     for s in range(S):
         best = -np.inf
         for a in range(A):
@@ -125,65 +141,28 @@ def _best_actions(Q: FloatArray, tried: IntArray, values: FloatArray, actions: I
                 chosen < 0 or (s < tried.shape[0] and tried[s, a] < tried[s, chosen])
             ):
                 chosen = a
-        actions[s] = chosen
-        values[s] = max(best, 0.0)
-
-
-@kernel
-def _largest_change(new: FloatArray, old: FloatArray) -> float:
-    change = 0.0
-    for s in range(new.shape[0]):
-        change = max(change, abs(new[s] - old[s]))
+        actions[n, s] = chosen
+        values[n, s] = max(best, 0.0)
+        change = max(change, abs(values[n, s] - values[n - 1, s]))
     return change
 
 
 @kernel
-def _vertex_backups(
+def _backups(
     successors: IntArray,
     probabilities: FloatArray,
     rewards: FloatArray,
     vertices: FloatArray,
-    values: FloatArray,
-    actions: IntArray,
-    filled: int,
-    tolerance: float,
-) -> tuple[int, float]:
-    """Fill rows `filled`.. of values and actions; (rows filled, last change)."""
-    S, A, _, d = probabilities.shape
-    x = np.empty((S, A, d))
-    Q = np.empty((S, A))
-    tried = np.empty((0, A), dtype=np.int64)
-    change = np.inf
-    for n in range(filled, values.shape[0]):
-        expected_next(successors, probabilities, values[n - 1], x)
-        for s in range(S):
-            for a in range(A):
-                best = -np.inf
-                for v in range(vertices.shape[0]):
-                    product = 0.0
-                    for i in range(d):
-                        product += vertices[v, i] * x[s, a, i]
-                    best = max(best, product)
-                Q[s, a] = rewards[s, a] + best
-        _best_actions(Q, tried, values[n], actions[n])
-        change = _largest_change(values[n], values[n - 1])
-        if change <= tolerance:
-            return n + 1, change
-    return values.shape[0], change
-
-
-@kernel
-def _ellipsoid_backups(
-    successors: IntArray,
-    probabilities: FloatArray,
-    rewards: FloatArray,
     Theta: MixtureEllipsoids,
     values: FloatArray,
     actions: IntArray,
     filled: int,
     tolerance: float,
 ) -> tuple[int, float]:
-    """As `_vertex_backups`, over ellipsoids."""
+    """Fill rows `filled`.. of values and actions; (rows filled, last change).
+
+    Over the hull of the vertices, or over the ellipsoids where there are none.
+    """
     S, A, _, d = probabilities.shape
     X, ends, u, p = np.empty((S * A, d)), np.empty((3, S * A)), np.empty(d), np.empty(d)
     x, upper = X.reshape(S, A, d), ends[1].reshape(S, A)
@@ -192,41 +171,36 @@ def _ellipsoid_backups(
     change = np.inf
     for n in range(filled, values.shape[0]):
         expected_next(successors, probabilities, values[n - 1], x)
-        fill_ends(Theta, X, u, p, ends)
+        if vertices.shape[0] > 0:
+            fill_largest_products(vertices, X, ends[1])
+        else:
+            fill_ends(Theta, X, u, p, ends)
         for s in range(S):
             for a in range(A):
                 Q[s, a] = rewards[s, a] + upper[s, a]
-        _best_actions(Q, tried, values[n], actions[n])
-        change = _largest_change(values[n], values[n - 1])
+        change = _fill_row(Q, tried, values, actions, n)
         if change <= tolerance:
             return n + 1, change
     return values.shape[0], change
 
 
-def _first_rows(model: LinearMixtureModel) -> tuple[FloatArray, IntArray]:
-    rows = min(model.horizon, 255) + 1
-    return np.zeros((rows, model.n_states)), np.zeros((rows, model.n_states), dtype=np.int64)
-
-
-def _more_rows(
-    model: LinearMixtureModel, values: FloatArray, actions: IntArray
-) -> tuple[FloatArray, IntArray]:
-    """The same rows with room for twice as many, at most horizon + 1."""
-    more = min(values.shape[0], model.horizon + 1 - values.shape[0])
-    room = np.zeros((more, model.n_states))
-    return np.concatenate([values, room]), np.concatenate([actions, room.astype(np.int64)])
-
-
-def _finished(
-    model: LinearMixtureModel, values: FloatArray, actions: IntArray, change: float
-) -> OptimisticPlan:
+def _fill(model: LinearMixtureModel, fill: Fill, tolerance: float) -> OptimisticPlan:
+    """Fill rows until the horizon or a fixed point, with room for more and more of them."""
+    shape = (min(model.horizon, 255) + 1, model.n_states)
+    values, actions = np.zeros(shape), np.zeros(shape, dtype=np.int64)
+    n, change = 1, np.inf
+    while n <= model.horizon and change > tolerance:
+        if n == len(values):
+            more = np.zeros((min(n, model.horizon + 1 - n), model.n_states))
+            values = np.concatenate([values, more])
+            actions = np.concatenate([actions, more.astype(np.int64)])
+        n, change = fill(values, actions, n)
     # Each of the steps that were saved could have added `change` to the last row at most:
     # added to the value, it stays an upper bound.
-    saved = model.horizon + 1 - values.shape[0]
-    value = float(values[-1, model.initial_state]) + saved * change
+    value = float(values[n - 1, model.initial_state]) + (model.horizon + 1 - n) * change
     return OptimisticPlan(
-        np.ascontiguousarray(values),
-        np.ascontiguousarray(actions),
+        np.ascontiguousarray(values[:n]),
+        np.ascontiguousarray(actions[:n]),
         horizon=model.horizon,
         initial_state=model.initial_state,
         value=min(1.0, value),
@@ -251,17 +225,12 @@ def backward_induction(
         (S, A) how often each action was taken: of actions that tie, a least tried one is planned.
         Default: the first.
     """
-    if tried is None:
-        tried = np.empty((0, model.n_actions), dtype=np.int64)
-    values, actions = _first_rows(model)
-    n, change = 1, np.inf
-    while n <= model.horizon and change > tolerance:
-        if n == values.shape[0]:
-            values, actions = _more_rows(model, values, actions)
-        _best_actions(backup(values[n - 1]), tried, values[n], actions[n])
-        change = _largest_change(values[n], values[n - 1])
-        n += 1
-    return _finished(model, values[:n], actions[:n], change)
+    times = np.empty((0, model.n_actions), dtype=np.int64) if tried is None else tried
+
+    def fill(values: FloatArray, actions: IntArray, n: int) -> tuple[int, float]:
+        return n + 1, _fill_row(backup(values[n - 1]), times, values, actions, n)
+
+    return _fill(model, fill, tolerance)
 
 
 def optimistic_plan(
@@ -281,13 +250,10 @@ def optimistic_plan(
         add goes to the plan's value. Default: whether the base models are stochastic. False for
         ellipsoids: every row is planned.
     """
-    S, A, d = model.n_states, model.n_actions, model.dim
-    x = np.empty((S, A, d))
 
     def backup(V: FloatArray) -> FloatArray:
-        expected_next(model.successors, model.probabilities, V, x)
-        upper = np.asarray(support(x.reshape(S * A, d)), dtype=np.float64)
-        Q: FloatArray = model.rewards + upper.reshape(S, A)
+        upper = np.asarray(support(model.features(V).reshape(-1, model.dim)), dtype=np.float64)
+        Q: FloatArray = model.rewards + upper.reshape(model.rewards.shape)
         return Q
 
     contracting = model.stochastic if within_simplex is None else within_simplex
@@ -309,7 +275,8 @@ def optimistic_plan_over_vertices(
     corners = validation.matrix("vertices", vertices, model.dim)
     if corners.shape[0] == 0:
         raise validation.fail_shape("vertices", corners.shape, "at least one vertex")
-    return _compiled_plan(model, _vertex_backups, corners, FIXED_POINT if model.stochastic else 0.0)
+    tolerance = FIXED_POINT if model.stochastic else 0.0
+    return _compiled_plan(model, corners, point_of(corners[0]), tolerance)
 
 
 def optimistic_plan_over_ellipsoids(
@@ -324,24 +291,37 @@ def optimistic_plan_over_ellipsoids(
     Theta
         As `EllipsoidalMixtureSet.ellipsoids` gives them.
     """
-    return _compiled_plan(model, _ellipsoid_backups, Theta, 0.0)
+    return _compiled_plan(model, np.empty((0, model.dim)), Theta, 0.0)
 
 
 def _compiled_plan(
-    model: LinearMixtureModel, backups: Callable[..., tuple[int, float]], Theta: Any, tol: float
+    model: LinearMixtureModel, vertices: FloatArray, Theta: MixtureEllipsoids, tolerance: float
 ) -> OptimisticPlan:
-    values, actions = _first_rows(model)
-    n, change = 1, np.inf
-    lists = model.successors, model.probabilities, model.rewards
-    while n <= model.horizon and change > tol:
-        if n == values.shape[0]:
-            values, actions = _more_rows(model, values, actions)
-        n, change = backups(*lists, Theta, values, actions, n, tol)
-    return _finished(model, values[:n], actions[:n], change)
+    known = model.successors, model.probabilities, model.rewards
+
+    def fill(values: FloatArray, actions: IntArray, n: int) -> tuple[int, float]:
+        return _backups(*known, vertices, Theta, values, actions, n, tolerance)
+
+    return _fill(model, fill, tolerance)
+
+
+def plan_over_mixtures(model: LinearMixtureModel, Theta: MixtureSet) -> OptimisticPlan:
+    """Plan over a set of weights, by its vertices where it has them."""
+    vertices = Theta.vertices
+    if vertices is None:
+        return optimistic_plan(model, Theta.support)
+    return optimistic_plan_over_vertices(model, vertices)
 
 
 @kernel
-def _blocks(values: FloatArray, tolerance: float) -> IntArray:
+def time_blocks(values: FloatArray, tolerance: float = BLOCK_TOLERANCE) -> IntArray:
+    """Representative row of each row n of `values`, shape (N+1,).
+
+    A block of neighbouring rows shares its row with most steps to go; a new one begins where
+    span(V_n - V_representative) > tolerance span(V_n). A test of the model may use any function
+    that was fixed before the episode, so replacing V_n by its representative is sound, and the
+    number of blocks hardly depends on the horizon.
+    """
     rows, S = values.shape
     representative = np.empty(rows, dtype=np.int64)
     current = rows - 1
@@ -357,14 +337,3 @@ def _blocks(values: FloatArray, tolerance: float) -> IntArray:
             current = n
         representative[n] = current
     return representative
-
-
-def time_blocks(values: FloatArray, tolerance: float = BLOCK_TOLERANCE) -> IntArray:
-    """Representative row of each row n of `values`, shape (N+1,).
-
-    A block of neighbouring rows shares its row with most steps to go; a new one begins where
-    span(V_n - V_representative) > tolerance span(V_n). A test of the model may use any function
-    that was fixed before the episode, so replacing V_n by its representative is sound, and the
-    number of blocks hardly depends on the horizon.
-    """
-    return _blocks(values, tolerance)

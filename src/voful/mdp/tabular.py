@@ -10,18 +10,29 @@ no difference.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from voful import validation
-from voful.compiled import kernel
+from voful.compiled import kernel, part
+from voful.mdp import arguments as given
 from voful.mdp.base import Agent
 from voful.mdp.model import LinearMixtureModel
-from voful.typing import FloatArray, IntArray, Seed
+from voful.mdp.trajectories import Walks
+from voful.parameters import parameter
+from voful.typing import BoolArray, FloatArray, IntArray
 
 
-@kernel
+class Table(NamedTuple):
+    """What a backup sees."""
+
+    successors: IntArray  # (S, A, B)
+    counts: IntArray  # (S, A, B)
+    rewards: FloatArray  # (S, A)
+    known: BoolArray  # (S,): states whose value is known to be 0
+
+
+@part
 def empirical_moments(
     count: IntArray, successor: IntArray, V: FloatArray
 ) -> tuple[int, float, float]:
@@ -40,10 +51,9 @@ def empirical_moments(
 
 
 @kernel
-def complete_by_plan(
-    states: IntArray, actions: IntArray, lengths: IntArray, plan: IntArray, horizon: int
-) -> tuple[IntArray, IntArray, IntArray]:
+def complete_by_plan(walks: Walks, plan: IntArray, horizon: int) -> Walks:
     """The same trajectories with all steps: where they stopped, they stay and follow the plan."""
+    states, actions, lengths = walks
     n, last = lengths.shape[0], plan.shape[0] - 1
     paths = np.empty((n, horizon + 1), dtype=np.int64)
     taken = np.empty((n, horizon), dtype=np.int64)
@@ -55,53 +65,48 @@ def complete_by_plan(
             else:
                 taken[k, h] = plan[min(horizon - h, last), paths[k, h]]
                 paths[k, h + 1] = paths[k, h]
-    return paths, taken, np.full(n, horizon, dtype=np.int64)
+    return Walks(paths, taken, np.full(n, horizon, dtype=np.int64))
 
 
 class TabularAgent(Agent):
     """Optimism with a bonus for each state and action; there is no set of parameters.
 
-    Parameters
-    ----------
-    model, n_episodes, failure_prob, seed
-        See `Agent`; of the model only S, A, H, the rewards and the absorbing states are used.
-    known_absorbing
-        Whether the agent is told which states are never left and pay nothing. If not, it has to
-        find out; a trajectory that stops there goes on in its view, with the plan's actions.
-    width_scale
-        Multiplies every bonus (1 = the theory).
+    An agent defines ``_count`` and ``_make_plan``; of the model it uses only S, A, H, the rewards
+    and the absorbing states.
     """
 
     _arrays: ClassVar[tuple[str, ...]] = (*Agent._arrays, "_counts")
 
-    def __init__(
-        self,
-        model: LinearMixtureModel,
-        *,
-        n_episodes: int,
-        failure_prob: float,
-        known_absorbing: bool,
-        width_scale: float,
-        seed: Seed,
-    ) -> None:
-        super().__init__(model, n_episodes=n_episodes, failure_prob=failure_prob, seed=seed)
-        self.known_absorbing = validation.boolean("known_absorbing", known_absorbing)
-        self.width_scale = validation.positive_float("width_scale", width_scale)
-        self._known = model.absorbing & self.known_absorbing  # states whose value is known to be 0
-        self._counts = np.zeros(model.successors.shape, dtype=np.int64)
+    model: LinearMixtureModel = parameter(
+        given.mixture_model,
+        "What is known of the MDP: S, A, H, the rewards and the absorbing states are used.",
+        kw_only=False,
+    )
+    n_episodes: int = given.n_episodes("K.")
+    failure_prob: float = given.failure_prob("delta.")
+    known_absorbing: bool
+    width_scale: float
+
+    def _build(self) -> None:
+        super()._build()
+        self._counts = np.zeros(self.model.successors.shape, dtype=np.int64)
 
     @property
     def confidence_set(self) -> None:
         """None: nothing is said about the weights of base models."""
         return None
 
+    def _table(self, counts: IntArray) -> Table:
+        """The empirical transitions by these counts."""
+        known = self.model.absorbing & self.known_absorbing
+        return Table(self.model.successors, counts, self.model.rewards, known)
+
     def _learn(self, states: IntArray, actions: IntArray, lengths: IntArray) -> None:
+        walks = Walks(states, actions, lengths)
         if not self.known_absorbing:
-            states, actions, lengths = complete_by_plan(
-                states, actions, lengths, self._plan.actions, self.model.horizon
-            )
-        self._count(states, actions, lengths)
+            walks = complete_by_plan(walks, self._plan.actions, self.model.horizon)
+        self._count(walks)
 
     @abstractmethod
-    def _count(self, states: IntArray, actions: IntArray, lengths: IntArray) -> None:
+    def _count(self, walks: Walks) -> None:
         """Add what happened to the counts."""

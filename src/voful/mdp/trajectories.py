@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import NamedTuple
 
-from voful.compiled import kernel
-from voful.typing import BoolArray, IntArray
+from voful.compiled import kernel, part
+from voful.typing import BoolArray, FloatArray, IntArray
 
-FINE: Final = 0
-WRONG_START: Final = 1
-WRONG_STATE: Final = 2
-WRONG_ACTION: Final = 3
-IMPOSSIBLE: Final = 4
-WRONG_END: Final = 5
+FINE, WRONG_START, WRONG_STATE, WRONG_ACTION, IMPOSSIBLE, WRONG_END = 0, 1, 2, 3, 4, 5
 
 
-@kernel
+class Transitions(NamedTuple):
+    """A model's lists of successors, see `LinearMixtureModel`."""
+
+    successors: IntArray  # (S, A, B)
+    n_successors: IntArray  # (S, A)
+    probabilities: FloatArray  # (S, A, B, d)
+
+
+class Walks(NamedTuple):
+    """Trajectories states[i, :lengths[i]+1], actions[i, :lengths[i]]."""
+
+    states: IntArray  # (n, W+1)
+    actions: IntArray  # (n, W)
+    lengths: IntArray  # (n,)
+
+
+@part
 def successor_index(successors: IntArray, n_successors: IntArray, s: int, a: int, t: int) -> int:
     """b with successors[s, a, b] = t; -1 where no base model reaches t from s by a."""
     for b in range(n_successors[s, a]):
@@ -26,16 +37,11 @@ def successor_index(successors: IntArray, n_successors: IntArray, s: int, a: int
 
 @kernel
 def first_fault(
-    successors: IntArray,
-    n_successors: IntArray,
-    absorbing: BoolArray,
-    initial_state: int,
-    horizon: int,
-    states: IntArray,
-    actions: IntArray,
-    lengths: IntArray,
+    transitions: Transitions, absorbing: BoolArray, initial_state: int, horizon: int, walks: Walks
 ) -> tuple[int, int, int]:
     """(what is wrong, trajectory, step) of the first fault; (FINE, 0, 0) where there is none."""
+    successors, n_successors, _ = transitions
+    states, actions, lengths = walks
     S, A, _ = successors.shape
     for i in range(lengths.shape[0]):
         length = lengths[i]

@@ -13,14 +13,17 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from voful import validation
+from voful.confidence.ellipsoids.ridge import log_det_ratio, new_ridges, open_ridge
 from voful.confidence.mixture.domain import Domain
-from voful.confidence.mixture.ridge import MixtureEllipsoid, Regressions
-from voful.mdp.base import Agent
-from voful.mdp.model import LinearMixtureModel
+from voful.confidence.mixture.ridge import MixtureEllipsoid
+from voful.mdp import arguments as given
+from voful.mdp.base import Agent, short_epoch_length
 from voful.mdp.moment_regression import learn_moments, line_radius
 from voful.mdp.planning import OptimisticPlan, optimistic_plan_over_ellipsoids
+from voful.mdp.trajectories import Walks
+from voful.parameters import parameter
 from voful.typing import FloatArray, IntArray, Seed
+from voful.validation import boolean
 
 
 class Radius(NamedTuple):
@@ -30,99 +33,89 @@ class Radius(NamedTuple):
     slope: float = 0.0
     offset: float = 0.0
 
-    def at(self, log_det_ratio: float) -> float:
-        """The radius at ln(det M / det(lambda I))."""
-        return line_radius(self.floor, self.slope, self.offset, log_det_ratio)
+
+def sub_gaussian(delta: float) -> Radius:
+    """sqrt(lambda) |theta*| + R sqrt(ln det + 2 ln(1/delta)) with lambda = 1 and R = 1/2."""
+    return Radius(1.0, 0.25, -0.5 * math.log(delta))
 
 
 class ValueTargetedAgent(Agent):
     """Optimism over the ellipsoid about a regression on values.
 
-    An agent defines ``radius`` (of the first regression, which plans) and what weighs its
-    observations (see `moment_regression`): ``_alpha_squared``, ``_gamma_squared``, ``_radii``.
-    Rewards sum up to at most 1, so values and their noise lie in [0, 1], features have
-    |x|_2 <= sqrt(d), and |theta*|_2 <= |theta*|_1 <= 1.
-
-    Parameters
-    ----------
-    model, n_episodes, failure_prob, seed
-        As for every agent.
-    n_regressions, ridge
-        How many regressions, and their lambda.
-    width_scale
-        Multiplies the radii (1 = the theory).
-    cut
-        Whether the upper ends are cut with those of the parameter's domain, see
-        `MixtureEllipsoid`.
+    An agent defines ``_radius`` (of the first regression, which plans) and says in ``_build``, by
+    ``_regress``, what weighs its observations (see `moment_regression`). Rewards sum up to at most
+    1, so values and their noise lie in [0, 1], features have |x|_2 <= sqrt(d), and
+    |theta*|_2 <= |theta*|_1 <= 1.
     """
 
-    _parts: ClassVar[tuple[str, ...]] = (*Agent._parts, "_regressions")
-    _alpha_squared = 1.0
-    _gamma_squared = 0.0
+    _arrays: ClassVar[tuple[str, ...]] = (*Agent._arrays, "_blocks")
 
-    def __init__(
-        self,
-        model: LinearMixtureModel,
-        *,
-        n_episodes: int,
-        failure_prob: float,
-        n_regressions: int,
-        ridge: float,
-        width_scale: float,
-        cut: bool,
-        seed: Seed,
+    n_episodes: int = given.n_episodes("K.")
+    failure_prob: float = given.failure_prob("delta.")
+    constants: str = given.choice('"tight" or "paper".', "tight", "paper", default="tight")
+    cut: bool | None = parameter(
+        boolean,
+        "Whether upper ends are also cut at those of the simplex (or the L1 ball); None: with the "
+        "tight constants.",
+        default=None,
+        derived=lambda agent: agent.constants == "tight",
+    )
+    width_scale: float = given.width_scale("Multiplies the radii (1 = the theory).")
+    seed: Seed = given.seed()
+
+    def _regress(
+        self, n: int, *, ridge: float, alpha_squared: float = 1.0, gamma_squared: float = 0.0
     ) -> None:
-        super().__init__(model, n_episodes=n_episodes, failure_prob=failure_prob, seed=seed)
-        self.width_scale = validation.positive_float("width_scale", width_scale)
-        self.cut = validation.boolean("cut", cut)
-        self._domain = Domain(model.dim, model.stochastic)
-        self._regressions = Regressions(n_regressions, model.dim, ridge)
+        """Make n regressions with this lambda, alpha and gamma."""
+        self._weights = alpha_squared, gamma_squared
+        self._blocks = new_ridges(self.dim, np.full(n, ridge), np.zeros(n))
+        self._set_radius(0)
+
+    @abstractmethod
+    def _radius(self, learnt: int) -> Radius:
+        """Of the set that plans, after so many episodes, without width_scale."""
+
+    def _radii(self, learnt: int) -> FloatArray:
+        """(M, 3) `Radius` of each regression, where it bounds the variance of the others."""
+        return np.tile(self._radius(learnt), (len(self._blocks), 1))
 
     @property
-    @abstractmethod
     def radius(self) -> float:
         """beta of the set that plans, width_scale included."""
+        return self.confidence_set.radius
 
     @property
     def confidence_set(self) -> MixtureEllipsoid:
         """Live view of the set that plans."""
-        return MixtureEllipsoid(
-            self._regressions, 0, radius=lambda: self.radius, domain=self._domain, cut=self.cut
-        )
+        domain = Domain(self.dim, self.model.stochastic)
+        return MixtureEllipsoid(self._blocks, domain, cut=bool(self.cut))
 
     @property
     def largest_features(self) -> float:
         """Bound on |x|_2: each x_i is a mean of values in [0, 1] (their difference, if signed)."""
-        return math.sqrt(self.model.dim)
+        return math.sqrt(self.dim)
+
+    def _epoch_length(self) -> int:
+        return short_epoch_length(self.episodes_learnt, self.n_episodes)
 
     def _make_plan(self) -> OptimisticPlan:
         return optimistic_plan_over_ellipsoids(self.model, self.confidence_set.ellipsoids())
 
-    def _epoch_length(self) -> int:
-        # One ellipsoid explores one direction at a time: a plan that tries the wrong action is
-        # optimistic until it is renewed. sqrt(k) / 4 episodes of it cost less than what is learnt.
-        learnt = self.episodes_learnt
-        return max(1, min(math.isqrt(learnt) // 4, self.n_episodes - learnt))
-
     def _learn(self, states: IntArray, actions: IntArray, lengths: IntArray) -> None:
-        model = self.model
+        first, last = self.episodes_learnt, self.episodes_learnt + len(lengths)
         learn_moments(
-            model.successors,
-            model.n_successors,
-            model.probabilities,
+            self.model.transitions,
             self._plan.values,
-            model.horizon,
-            states,
-            actions,
-            lengths,
-            *self._regressions.matrices(),
-            self._regressions.log_det_ridge,
-            np.ascontiguousarray(self._radii(len(lengths))),
+            self.model.horizon,
+            Walks(states, actions, lengths),
+            self._blocks,
+            np.array([self._radii(learnt) for learnt in range(first, last)]),
             self.width_scale,
-            self._alpha_squared,
-            self._gamma_squared,
+            *self._weights,
         )
+        self._set_radius(last)
 
-    def _radii(self, n: int) -> FloatArray:
-        """`Radius` of each regression in the next n episodes, without width_scale: (n, M, 3)."""
-        return np.zeros((n, len(self._regressions.centers), 3))
+    def _set_radius(self, learnt: int) -> None:
+        ridge = open_ridge(self._blocks[0], self.dim)
+        beta = line_radius(*self._radius(learnt), log_det_ratio(ridge))
+        ridge.radius[0] = self.width_scale * beta

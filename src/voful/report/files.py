@@ -1,17 +1,15 @@
-"""A whole report: the frames, and the files that are made of them."""
+"""A whole report: the files that are made of a study's frames."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voful.experiments.store.manifest import Manifest
 from voful.persistence import atomic_file
 from voful.report import figures
 from voful.report.figures.style import Style, styles
@@ -19,7 +17,6 @@ from voful.report.figures.theatre import theatre_strip
 from voful.report.page import write_page
 from voful.report.statistics import summaries
 from voful.report.statistics.groups import has_widths, of_long_series
-from voful.report.statistics.missing import missing
 from voful.report.statistics.played import Played
 
 if TYPE_CHECKING:
@@ -32,50 +29,7 @@ TALLEST = 9.0  # inches of a page
 NARROWEST = 0.28  # inches of a column of the grid
 
 
-@dataclass(frozen=True)
-class Report:
-    """What a report says, and where it was written.
-
-    Attributes
-    ----------
-    name
-        Of the study.
-    results
-        All rows, with ``problem_series`` and ``problem_family``.
-    final, growth, differences, missing
-        Frames of `final_table`, `growth_exponents`, `paired_differences` (with the reference) and
-        `missing`.
-    reference
-        The policy that others are compared with: oful or ucrl-vtr, or the first.
-    paths
-        Written files.
-    page
-        The one to open first.
-    """
-
-    name: str
-    results: pl.DataFrame
-    final: pl.DataFrame
-    growth: pl.DataFrame
-    differences: pl.DataFrame
-    missing: pl.DataFrame
-    reference: str
-    paths: tuple[Path, ...]
-    page: Path
-
-
-@dataclass(frozen=True)
-class _Drawing:
-    """A figure of the report: its file, its numbers, and how to draw it in a style."""
-
-    stem: str
-    numbers: Callable[[pl.DataFrame], pl.DataFrame]
-    draw: Callable[..., Figure]
-    results: pl.DataFrame
-    title: str
-
-
-def write_report(directory: str | Path, style: str = "screen") -> Report:
+def write_report(directory: str | Path, style: str = "screen") -> Played:
     """Write a study's page and figures into its directory, each figure with its numbers as CSV.
 
     Parameters
@@ -85,6 +39,11 @@ def write_report(directory: str | Path, style: str = "screen") -> Report:
     style
         "screen" (PNG, SVG and PDF) or "paper" (PDF, one and two columns wide).
 
+    Returns
+    -------
+    Played
+        The frames, and where they were written.
+
     Raises
     ------
     ValueError
@@ -92,74 +51,61 @@ def write_report(directory: str | Path, style: str = "screen") -> Report:
     """
     sizes = styles(style)
     played = Played(directory)
-    directory, manifest, results = played.directory, played.manifest, played.results
-    frames = {
-        "final": played.final,
-        "growth": played.growth,
-        "differences": played.differences,
-    }
-    paths = [_write_csv(frames[name], directory / f"{name}.csv") for name in frames]
-    for drawing in _drawings(results, manifest, played.reference):
-        if drawing.stem not in frames:
-            numbers = drawing.numbers(drawing.results)
-            paths.append(_write_csv(numbers, directory / f"{drawing.stem}.csv"))
+    directory, results = played.directory, played.results
+    for name in ("final", "growth", "differences"):
+        played.paths.append(_write_csv(getattr(played, name), directory / f"{name}.csv"))
+    for stem, numbers, draw in _drawings(played):
+        if numbers is not played.final:
+            played.paths.append(_write_csv(numbers, directory / f"{stem}.csv"))
         for size in sizes:
-            figure = drawing.draw(drawing.results, title=drawing.title, style=size)
-            if _fits(figure, drawing, size):
-                stem = directory / f"{drawing.stem}{size.name}"
-                paths += map(Path, figures.write(figure, stem, size.formats))
+            figure = draw(style=size)
+            if _fits(figure, results["problem"].n_unique() if stem == "grid" else 0, size):
+                written = figures.write(figure, directory / f"{stem}{size.name}", size.formats)
+                played.paths += map(Path, written)
     if not played.snapshots.is_empty():
-        paths += map(Path, figures.write(theatre_strip(played.snapshots), directory / "theatre"))
-    return Report(
-        name=manifest.name,
-        results=results,
-        missing=missing(results, manifest, played.store.failures()),
-        reference=played.reference,
-        paths=tuple(paths),
-        page=write_page(played),
-        **frames,
-    )
+        strip = theatre_strip(played.snapshots)
+        played.paths += map(Path, figures.write(strip, directory / "theatre"))
+    write_page(played)
+    return played
 
 
-def _drawings(results: pl.DataFrame, manifest: Manifest, reference: str) -> list[_Drawing]:
-    """What there is to draw of a study of this shape."""
-    cells = results.group_by("problem", "policy")
-    runs = cells.agg(pl.col("replicate").n_unique())["replicate"].to_list()
-    few, many = min(runs), max(runs)
+def _drawings(played: Played) -> Iterator[tuple[str, pl.DataFrame, Callable[..., Figure]]]:
+    """What there is to draw of a study of this shape: file, numbers, and figure by style."""
+    results, name, reference = played.results, played.manifest.name, played.reference
+    runs = results.group_by("problem", "policy").agg(pl.col("replicate").n_unique())["replicate"]
+    few, many = (int(n) for n in (runs.to_numpy().min(), runs.to_numpy().max()))
     seeds = f"{many} seed{'s' if many != 1 else ''}" if few == many else f"{few} to {many} seeds"
     intervals = ", 95 % bootstrap intervals" if many > 1 else ""
-    over = f"{manifest.name}: mean over {seeds}{intervals}"
-    n_problems = results["problem"].n_unique()
-    some = partial(_Drawing, results=results, title=over)
-    drawings = []
+    over = f"{name}: mean over {seeds}{intervals}"
+    n_problems, n_policies = (results[side].n_unique() for side in ("problem", "policy"))
     if n_problems <= MOST_PANELS:
-        drawings.append(some("regret", summaries.regret_curves, figures.regret_over_rounds))
+        numbers = summaries.regret_curves(results)
+        yield "regret", numbers, partial(figures.regret_over_rounds, results, title=over)
         if has_widths(results):
-            drawings.append(some("width", summaries.width_curves, figures.width_over_rounds))
+            numbers = summaries.width_curves(results)
+            yield "width", numbers, partial(figures.width_over_rounds, results, title=over)
     else:
-        ratios = partial(summaries.relative_regret, reference=reference)
-        draw = partial(figures.regret_grid, reference=reference)
-        title = f"{manifest.name}: mean regret over {seeds}, relative to {reference}"
-        drawings.append(_Drawing("grid", ratios, draw, results, title))
-    if results["policy"].n_unique() * math.ceil(n_problems / 4) <= MOST_BARS:
-        drawings.append(some("final", summaries.final_table, figures.final_regret))
+        title = f"{name}: mean regret over {seeds}, relative to {reference}"
+        draw = partial(figures.regret_grid, results, reference=reference, title=title)
+        yield "grid", summaries.relative_regret(results, reference), draw
+    if n_policies * math.ceil(n_problems / 4) <= MOST_BARS:
+        yield "final", played.final, partial(figures.final_regret, results, title=over)
     lines = of_long_series(results)
-    if lines is not None and results["policy"].n_unique() <= MOST_LINES:
-        by, against = summaries.regret_by_variance, figures.regret_against_variance
-        drawings.append(_Drawing("variance", by, against, lines, over))
+    if lines is not None and n_policies <= MOST_LINES:
+        numbers = summaries.regret_by_variance(lines)
+        yield "variance", numbers, partial(figures.regret_against_variance, lines, title=over)
     if "problem_horizon" in results.columns:
-        by, against = summaries.regret_by_horizon, figures.regret_against_horizon
-        title = f"{manifest.name}: mean over the problems of each horizon, {seeds}{intervals}"
-        drawings.append(_Drawing("horizon", by, against, results, title))
-    return drawings
+        title = f"{name}: mean over the problems of each horizon, {seeds}{intervals}"
+        draw = partial(figures.regret_against_horizon, results, title=title)
+        yield "horizon", summaries.regret_by_horizon(results), draw
 
 
-def _fits(figure: Figure, drawing: _Drawing, style: Style) -> bool:
-    """Whether a figure of a paper's width has the room that it needs."""
+def _fits(figure: Figure, columns: int, style: Style) -> bool:
+    """Whether a figure of a paper's width has the room that it needs, also for a grid's columns."""
     if style.width is None:
         return True
-    if drawing.stem == "grid":
-        return (style.width - 1.3) / drawing.results["problem"].n_unique() >= NARROWEST
+    if columns:
+        return (style.width - 1.3) / columns >= NARROWEST
     return bool(figure.get_figheight() <= TALLEST)
 
 

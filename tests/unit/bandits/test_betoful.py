@@ -45,7 +45,7 @@ def test_means_lie_in_their_intervals() -> None:
 def test_an_empty_set_leaves_the_means_to_decide(bet: str) -> None:
     policy = BetOFUL(2, bet=bet)
     play_some(policy, 20)
-    policy.confidence_set.views().Theta.scalars[0, 1] = -1.0
+    policy.confidence_set.views().Theta.rad[0] = -1.0
     arms = np.array([[1.0, 0.0], [-1.0, 0.0]])
     with pytest.warns(RuntimeWarning, match="is empty"):
         choice = policy.select(arms)

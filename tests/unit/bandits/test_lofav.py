@@ -9,7 +9,6 @@ import pytest
 
 from helpers import play_some, sphere
 from voful import LOFAV
-from voful.bandits import lofav
 
 
 def test_before_the_first_reward_the_set_is_the_ball() -> None:
@@ -33,7 +32,7 @@ def test_noise_bound_defaults_to_the_whole_range_and_its_scale_to_half() -> None
         policy = LOFAV(2, n_rounds=2, reward_range=(0.0, 1.0), constants=constants)
         assert policy.noise_bound == 1.0
         policy.update([0.0, 0.0], 0.0)
-        gamma = policy.confidence_set.sums[0, lofav.GAMMA]
+        gamma = 0.5 * policy.confidence_set.radii[0] ** 2
         assert gamma == pytest.approx(0.125 + variance * math.log(2 / 0.05))
     assert LOFAV(2, n_rounds=9, noise_bound=0.3)._noise_scale() == 0.3
     with pytest.raises(ValueError, match="noise_bound: got None"):
@@ -44,7 +43,7 @@ def test_rewards_of_any_size_stay_finite() -> None:
     policy = LOFAV(2, n_rounds=9, reward_range=None, noise_bound=1.0)
     for reward in (1e100, -1e100, 0.0):
         policy.update([1.0, 0.0], reward)
-    assert np.isfinite(policy.confidence_set.sums).all()
+    assert np.isfinite(policy.confidence_set.blocks).all()
 
 
 def test_a_quiet_problem_gets_smaller_radii_than_a_loud_one() -> None:
@@ -62,16 +61,18 @@ def test_the_range_rests_on_what_is_proved() -> None:
     y = X @ theta_star + rng.choice([-0.3, 0.3], 400)
     policy = LOFAV(3, n_rounds=400, failure_prob=0.01)
     Theta = policy.confidence_set
-    largest = Theta.sums[:, lofav.DISTANCE].copy()
+    n = policy.n_layers
+    largest = np.array([layer.distance[0] for layer in Theta.layers])
     for x, reward in zip(X, y, strict=True):
         policy.update(x, reward)
-        gap = Theta.sums[:, lofav.GAP] + Theta.sums[:, lofav.GAP + 1]
+        gap = np.array([layer.gap.sum() for layer in Theta.layers])
         assert (gap >= 0).all()  # K(theta_bar) >= L(theta_hat)
-        proved = np.minimum(Theta.sums[:, lofav.BETA] + gap, Theta.sums[:, lofav.GAMMA])
+        gamma, beta = 0.5 * Theta.radii[:n] ** 2, 0.5 * Theta.radii[n:] ** 2
+        proved = np.minimum(beta + gap, gamma)
         largest = np.maximum(largest, proved)
-        np.testing.assert_allclose(Theta.sums[:, lofav.DISTANCE], largest)
-        offsets = theta_star - Theta.centers[: policy.n_layers]
-        Sigmas = Theta.precisions[: policy.n_layers]
+        np.testing.assert_allclose([layer.distance[0] for layer in Theta.layers], largest)
+        offsets = theta_star - np.array([part.center for part in Theta.parts[:n]])
+        Sigmas = np.array([part.precision for part in Theta.parts[:n]])
         assert (0.5 * np.einsum("li,lij,lj->l", offsets, Sigmas, offsets) <= proved).all()
 
 
@@ -87,7 +88,7 @@ def test_a_copy_has_its_own_radii() -> None:
 def test_a_set_that_lost_its_members_says_so_and_goes_on() -> None:
     policy = LOFAV(2, n_rounds=10)
     policy.update([1.0, 0.0], 0.5)
-    policy.confidence_set.sums[0, lofav.BETA] = -1.0
+    policy.confidence_set.parts[policy.n_layers].radius[0] = -1.0
     assert policy.confidence_set.is_empty
     with pytest.warns(RuntimeWarning, match="LofavSet is empty"):
         assert policy.select(np.eye(2)) == 0  # by the centre

@@ -14,7 +14,7 @@ from voful import LOSAN
 def test_before_the_first_reward() -> None:
     """sqrt(2 beta) = sigma_0 sqrt(1 + 2 ln(1/delta)), lambda = (sigma_0 / S)^2."""
     Theta = LOSAN(2, noise_scale=0.5, theta_norm=2.0, failure_prob=0.1).confidence_set
-    assert Theta.ridge == 0.0625
+    np.testing.assert_array_equal(Theta.precision, 0.0625 * np.eye(2))
     assert Theta.radius == pytest.approx(0.5 * math.sqrt(1 + 2 * math.log(10)))
 
 

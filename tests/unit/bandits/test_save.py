@@ -8,7 +8,7 @@ import pytest
 
 from helpers import sphere
 from voful import SAVE
-from voful.bandits.save import BETA, save_printed_beta, save_tight_beta
+from voful.confidence.ellipsoids.layers import save_printed_beta, save_tight_beta
 
 
 def test_before_the_first_reward_the_set_is_the_ball() -> None:
@@ -23,7 +23,8 @@ def test_layers_and_alpha() -> None:
     policy = SAVE(2, n_rounds=100)
     assert policy.alpha == pytest.approx(1 / 2000)
     assert policy.n_layers == 11
-    np.testing.assert_allclose(policy.confidence_set.ridges, 0.25 ** np.arange(1, 12))
+    ridges = [layer.precision[0, 0] for layer in policy.confidence_set.parts]
+    np.testing.assert_allclose(ridges, 0.25 ** np.arange(1, 12))
     assert SAVE(2, n_rounds=1, noise_bound=0.1).n_layers == 1
 
 
@@ -58,7 +59,7 @@ def test_quiet_deep_layers_have_smaller_radii() -> None:
         policy.partial_fit(X, sigma * noise)
         learnt = policy.confidence_set.counts > 0
         assert not learnt[:3].any()
-        radii.append(policy.confidence_set.sums[learnt, BETA])
+        radii.append(policy.confidence_set.radii[learnt])
     assert (radii[0] <= radii[1]).all()
     assert (radii[1] <= radii[2]).all()
     assert (radii[0] < radii[2]).any()

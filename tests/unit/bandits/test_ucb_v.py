@@ -10,7 +10,7 @@ import pytest
 import voful
 from helpers import sphere
 from voful import UCBV
-from voful.bandits.ucb_v import hash_of
+from voful.bandits.known_arms import hash_of
 
 
 def test_the_index() -> None:
@@ -71,7 +71,7 @@ def test_statistics_do_not_cancel() -> None:
     np.testing.assert_allclose(upper - mean, expected, rtol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["_known", "_table", "_statistics"])
+@pytest.mark.parametrize("name", ["_records", "_table"])
 def test_arrays_that_do_not_fit_are_refused(name: str) -> None:
     policy, other = UCBV(2), UCBV(2)
     other.update([1.0, 0.0], 0.5)

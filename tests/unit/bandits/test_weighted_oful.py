@@ -41,12 +41,12 @@ def test_weights_by_leverage() -> None:
     policy.update(x, 0.5, variance=0.01)
     first = 0.5 * math.sqrt(1 / 4)  # |x|^2_{Z^-1} = 1 / lambda = 1/4
     expected = 4.0 * np.eye(4) + np.outer(x, x) / first
-    np.testing.assert_allclose(policy.confidence_set.precisions[0], expected)
+    np.testing.assert_allclose(policy.confidence_set.parts[0].precision, expected)
     for _ in range(5000):
         policy.update(x, 0.5, variance=0.3)
-    policy_before = policy.confidence_set.precisions[0].copy()
+    policy_before = policy.confidence_set.parts[0].precision.copy()
     policy.update(x, 0.5, variance=0.04)
-    added = policy.confidence_set.precisions[0] - policy_before
+    added = policy.confidence_set.parts[0].precision - policy_before
     np.testing.assert_allclose(added, np.outer(x, x) / 0.04, rtol=1e-6, atol=1e-8)
 
 
@@ -61,7 +61,7 @@ def test_plus_reduces_to_oful(R: float) -> None:
     plus.partial_fit(X, y, variances=np.full(400, R * R))
     oful.partial_fit(X, y)
     Theta = plus.confidence_set
-    np.testing.assert_allclose(R * R * Theta.precisions[0], oful.confidence_set.precision)
+    np.testing.assert_allclose(R * R * Theta.parts[0].precision, oful.confidence_set.precision)
     np.testing.assert_allclose(Theta.center, oful.confidence_set.center, atol=1e-12)
     assert Theta.log_det_ratios[0] == pytest.approx(oful.confidence_set.log_det_ratio)
 

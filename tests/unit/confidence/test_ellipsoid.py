@@ -6,17 +6,41 @@ import numpy as np
 import pytest
 
 from helpers import sphere
+from voful.bandits.weighted import Weighted
+from voful.bandits.weighted_oful import WeightedOFUL, WeightedState
 from voful.confidence import RidgeEllipsoid
 from voful.confidence.algebra import whiten
+from voful.confidence.ellipsoids.ridge import new_ridges
+from voful.confidence.rule import observe_many
 from voful.validation import ObservationSpace
 
 
 def ridge_set(
-    dim: int, *, ridge: float = 1.0, radius: float = 1.0, **params: float
+    dim: int,
+    *,
+    ridge: float = 1.0,
+    radius: float = 1.0,
+    width_scale: float = 1.0,
+    n_rounds: int | None = None,
 ) -> RidgeEllipsoid:
-    space = ObservationSpace(dim, 1.0, (-1.0, 1.0))
+    """A set with weights 1 / variance, whose radius does not change."""
+    constants = Weighted(
+        as_printed=0.0,
+        slope=0.0,
+        offset=0.0,
+        feature_norm=1.0,
+        ridge=ridge,
+        bias=radius,
+        delta=0.05,
+        width_scale=width_scale,
+    )
+    blocks = new_ridges(dim, np.array([ridge]), np.array([width_scale * radius]))
     return RidgeEllipsoid(
-        space, ridge=ridge, radius=lambda Theta: radius, **{"theta_norm": 1.0, **params}
+        ObservationSpace(dim, 1.0, (-1.0, 1.0), n_rounds),
+        WeightedState(blocks, np.array([*constants, 0.0])),
+        WeightedOFUL._rule,
+        theta_norm=1.0,
+        unknown_variance=1.0,
     )
 
 
@@ -24,7 +48,7 @@ def test_is_weighted_ridge_regression() -> None:
     rng = np.random.default_rng(0)
     X, y, weights = sphere(rng, 50, 4), rng.uniform(-1, 1, 50), rng.uniform(0.1, 2.0, 50)
     Theta = ridge_set(4, ridge=0.7)
-    Theta._observe_many(X, y, weights)
+    observe_many(Theta.rule_state, X, y, 1.0 / weights)
     M = 0.7 * np.eye(4) + (X.T * weights) @ X
     np.testing.assert_allclose(Theta.precision, M)
     np.testing.assert_allclose(Theta.center, np.linalg.solve(M, X.T @ (weights * y)))
@@ -129,8 +153,7 @@ def test_far_away_is_outside_without_a_warning() -> None:
 
 
 def test_more_than_n_rounds_is_refused() -> None:
-    space = ObservationSpace(2, 1.0, (-1.0, 1.0), n_rounds=3)
-    Theta = RidgeEllipsoid(space, ridge=1.0, radius=lambda Theta: 1.0, theta_norm=1.0)
+    Theta = ridge_set(2, n_rounds=3)
     Theta.partial_fit(np.eye(2), [0.1, 0.2])
     with pytest.raises(RuntimeError, match="n_rounds = 3, 2 rewards learnt: cannot learn 2 more"):
         Theta.partial_fit(np.eye(2), [0.1, 0.2])

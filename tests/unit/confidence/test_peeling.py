@@ -26,18 +26,18 @@ def filled(
 ) -> tuple[FloatArray, peeling.Tests, FloatArray, FloatArray]:
     rng = np.random.default_rng(seed)
     flat = np.zeros(flat_size(N, d))
-    T = unpack(flat, N, d)
+    T = unpack(flat, d)
     T.nu[:] = 3.0 * rng.standard_normal((N, d))
     T.kappa[:], T.beta0[:], T.beta1[:] = 4.0, 1.5, 0.5
     X, y = sphere(rng, n, d), rng.uniform(-1, 1, n)
     for x, reward in zip(X, y, strict=True):
-        add_observation(flat, N, x, reward)
+        add_observation(flat, x, reward)
     return flat, T, X, y
 
 
 def test_the_views_cover_the_flat_array_exactly() -> None:
     flat = np.zeros(flat_size(4, 3))
-    for view in unpack(flat, 4, 3):
+    for view in unpack(flat, 3):
         view += 1.0
     np.testing.assert_array_equal(flat, np.ones_like(flat))
 
@@ -57,10 +57,10 @@ def test_sides_are_the_definition() -> None:
 def test_the_origin_does_not_matter() -> None:
     flat, T, X, _ = filled(1)
     moved = flat.copy()
-    move_origin(moved, 5, np.array([0.4, 0.1, -0.3]))
-    add_observation(flat, 5, X[0], 0.7)
-    add_observation(moved, 5, X[0], 0.7)
-    U = unpack(moved, 5, 3)
+    move_origin(moved, np.array([0.4, 0.1, -0.3]))
+    add_observation(flat, X[0], 0.7)
+    add_observation(moved, X[0], 0.7)
+    U = unpack(moved, 3)
     for theta in sphere(np.random.default_rng(0), 20, 3):
         for i in range(5):
             np.testing.assert_allclose(sides(U, i, theta), sides(T, i, theta), rtol=1e-10)
@@ -71,15 +71,15 @@ def test_a_moving_origin_keeps_small_sums_accurate() -> None:
     rng = np.random.default_rng(0)
     theta_star = np.array([0.6, -0.3])
     flat = np.zeros(flat_size(1, 2))
-    T = unpack(flat, 1, 2)
+    T = unpack(flat, 2)
     T.nu[:] = [[2.0, 1.0]]
     T.kappa[:] = 1.0
     X = sphere(rng, 200_000, 2)
     noise = 1e-7 * rng.choice([-1.0, 1.0], 200_000)
-    move_origin(flat, 1, theta_star + 1e-6)
+    move_origin(flat, theta_star + 1e-6)
     exact = 0.0
     for x, e in zip(X, noise, strict=True):
-        add_observation(flat, 1, x, float(x @ theta_star + e))
+        add_observation(flat, x, float(x @ theta_star + e))
         exact += min(abs(2 * x[0] + x[1]), 1.0) ** 2 * 1e-14
     _, right = sides(T, 0, theta_star)
     assert right**2 == pytest.approx(exact, rel=1e-3)
@@ -92,19 +92,19 @@ def test_worst_and_passes_agree() -> None:
         g, i, _ = worst(T, theta)
         assert g == pytest.approx(max(excesses))
         assert i == int(np.argmax(excesses))
-        assert passes(flat, 5, theta, 0.0) == (g <= 0.0)
+        assert passes(flat, theta, 0.0) == (g <= 0.0)
 
 
 def test_regions_are_convex_and_exits_stay_inside() -> None:
     """The two facts behind the cuts."""
     rng = np.random.default_rng(3)
     flat = np.zeros(flat_size(1, 3))
-    T = unpack(flat, 1, 3)
+    T = unpack(flat, 3)
     T.nu[:] = [[1.0, 0.5, 0.0]]
     T.kappa[:], T.beta0[:], T.beta1[:] = 6.0, 2.0, 1.0
     X = sphere(rng, 200, 3)
     for x in X:
-        add_observation(flat, 1, x, float(0.5 * x[0]) + 0.1 * rng.choice([-1.0, 1.0]))
+        add_observation(flat, x, float(0.5 * x[0]) + 0.1 * rng.choice([-1.0, 1.0]))
     gone = [p for p in sphere(rng, 400, 3, 1.5) if excess(T, 0, p)[0] > 0]
     assert len(gone) > 20
     for p, q in itertools.pairwise(gone):

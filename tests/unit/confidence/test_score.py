@@ -6,26 +6,48 @@ import numpy as np
 import pytest
 
 from helpers import sphere
+from voful.bandits.faury import Faury, FauryState, Score
 from voful.confidence import ScoreEllipsoid
+from voful.confidence.ellipsoids.score import new_score
+from voful.typing import FloatArray
 from voful.validation import ObservationSpace
+
+
+def score_set(dim: int) -> ScoreEllipsoid:
+    """The set of radius 0.5 + ln(det H / det(0.3 I))."""
+    constants = Score(
+        as_printed=0.0,
+        curvature=1e-300,  # and then the radius is 2 price + ln(...)
+        cap=0.5,
+        price=0.25,
+        variation_ridge=0.3,
+        b=1.0,
+        delta=0.05,
+        bias=0.0,
+        width_scale=1.0,
+        largest_variance=1.0,
+    )
+    return ScoreEllipsoid(
+        ObservationSpace(dim, 1.0, (-1.0, 1.0)),
+        FauryState(new_score(dim, 0.7, 0.3, 0.5), np.array(constants)),
+        Faury._rule,
+        theta_norm=10.0,
+        unknown_variance=1.0,
+    )
+
+
+def learn(Theta: ScoreEllipsoid, x: FloatArray, reward: float, variance: float) -> None:
+    Theta.rule.observe(*Theta.rule_state, x, reward, variance)
 
 
 def fitted(n: int, dim: int = 3, seed: int = 0) -> tuple[ScoreEllipsoid, np.ndarray, np.ndarray]:
     """The set after n observations, with G and H computed anew."""
     rng = np.random.default_rng(seed)
-    space = ObservationSpace(dim, 1.0, (-1.0, 1.0))
-    Theta = ScoreEllipsoid(
-        space,
-        ridge=0.7,
-        variation_ridge=0.3,
-        largest_variance=1.0,
-        radius=lambda growth: 0.5 + growth,
-        theta_norm=10.0,
-    )
+    Theta = score_set(dim)
     G, H = 0.7 * np.eye(dim), 0.3 * np.eye(dim)
     for x in sphere(rng, n, dim):
         variance = float(rng.choice([0.0, 0.01, 0.5]))
-        Theta.learn(x, float(rng.uniform(-1, 1)), variance)
+        learn(Theta, x, float(rng.uniform(-1, 1)), variance)
         G += np.outer(x, x)
         H += variance * np.outer(x, x)
     return Theta, G, H
@@ -64,5 +86,5 @@ def test_the_score_is_what_is_bounded() -> None:
     np.testing.assert_allclose(score, G @ (Theta.center - theta) + 0.7 * theta, atol=1e-10)
     # what comes without a variance has the largest; what claims more is not believed
     np.testing.assert_allclose(Theta.variation, 0.3 * np.eye(3) + X.T @ X)
-    Theta.learn(X[0], 0.0, 1e30)
+    learn(Theta, X[0], 0.0, 1e30)
     np.testing.assert_allclose(Theta.variation, 0.3 * np.eye(3) + X.T @ X + np.outer(X[0], X[0]))

@@ -31,7 +31,7 @@ def test_against_highs(dim: int) -> None:
         size = int(P.size[0])
         exact = linprog(-x, A_ub=P.A[:size], b_ub=P.h[:size], bounds=(None, None))
         start_at_corner(x, B)
-        code = optimise(P, x, B)
+        code = optimise(P, x, B, -np.inf)
         if exact.status == 2:
             empty += 1
             assert code == EMPTY
@@ -45,8 +45,8 @@ def test_against_highs(dim: int) -> None:
 def test_the_bound_never_exceeds_the_balls_and_zero_is_zero() -> None:
     P, B = new_polytope(3), new_basis(3)
     x = np.array([0.3, -0.4, 0.0])
-    assert bound(P, x, B, 0.0) == pytest.approx(0.5)
-    assert bound(P, np.zeros(3), B, 0.0) == 0.0
+    assert bound(P, x, B, 0.0, -np.inf) == pytest.approx(0.5)
+    assert bound(P, np.zeros(3), B, 0.0, -np.inf) == 0.0
 
 
 def test_any_dual_feasible_basis_bounds() -> None:
@@ -55,7 +55,7 @@ def test_any_dual_feasible_basis_bounds() -> None:
     add_row(P, np.array([1.0, 1.0]), 0.2, 0.0)
     x = np.array([0.6, 0.8])
     start_at_corner(x, B)
-    assert dual_bound(P, x, B) >= bound(P, x, new_basis(2), 0.0)
+    assert dual_bound(P, x, B) >= bound(P, x, new_basis(2), 0.0, -np.inf)
 
 
 def test_room_is_made_among_the_oldest_rows() -> None:
@@ -85,4 +85,4 @@ def test_near_parallel_rows_are_never_called_empty_by_mistake() -> None:
                 w /= np.linalg.norm(w)
                 add_row(P, w, float(w @ theta + 10 ** rng.uniform(-13, -3)), 0.0)
         for x in sphere(rng, 4, dim):
-            assert bound(P, x, B, 0.0) >= x @ theta - 1e-9
+            assert bound(P, x, B, 0.0, -np.inf) >= x @ theta - 1e-9

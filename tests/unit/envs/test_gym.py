@@ -9,7 +9,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from voful.envs import FAMILIES, GymnasiumMixture, ctgoal, from_gymnasium, mixture_family
-from voful.envs.mixture.gym import GymnasiumMDP
+from voful.envs.gym import GymnasiumMDP
 from voful.envs.mixture.toy_text import END, START, Label
 
 

@@ -10,10 +10,8 @@ from voful.envs.bandit.streams import (
     BLOCK_ROUNDS,
     NOISE,
     TRAJECTORIES,
-    block_stream,
     episode_stream,
     generator,
-    in_words,
     stream_key,
     uniform_at,
     uniforms,
@@ -53,7 +51,7 @@ def test_keys_differ_by_seed_and_leave_the_seed_alone() -> None:
 
 
 def test_uniforms_are_open_and_apart_from_other_streams() -> None:
-    u = np.concatenate([uniforms(block_stream(SEED, NOISE), b) for b in range(40)])
+    u = uniforms(SEED, NOISE, blocks=range(40))
     assert u.min() > 0.0
     assert u.max() < 1.0
     assert kstest(u, "uniform").pvalue > 1e-4
@@ -77,17 +75,9 @@ SEEDS += [np.random.SeedSequence(3, pool_size=8), np.random.SeedSequence(list(ra
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_words_are_the_same_seed(seed: np.random.SeedSequence) -> None:
-    words = in_words(seed)
-    assert np.array_equal(words.generate_state(8), seed.generate_state(8))
-    one, two = (generator(s, 9, 11).integers(0, 1 << 52, size=4) for s in (seed, words))
-    assert np.array_equal(one, two)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("block", [0, 1, 77, 2**31, 2**32 - 1])
 def test_blocks_are_those_of_numpy(seed: np.random.SeedSequence, block: int) -> None:
-    """The kernels against SeedSequence, PCG64 and Generator.integers."""
+    """Words of PCG64 against Generator.integers."""
     k = generator(seed, NOISE, 5, block).integers(0, 1 << 52, size=BLOCK_ROUNDS)
     expected = (k.astype(np.float64) + 0.5) * 2.0**-52
-    assert np.array_equal(uniforms(block_stream(seed, NOISE, 5), block), expected)
+    assert np.array_equal(uniforms(seed, NOISE, 5, blocks=[block]), expected)

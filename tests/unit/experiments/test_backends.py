@@ -3,34 +3,22 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
-from collections import deque
-from multiprocessing import Pipe
 from pathlib import Path
 
 import polars as pl
-import pytest
 
 import voful
-from voful.experiments.runner.backends import Processes
 from voful.experiments.runner.runner import run_study
-from voful.experiments.runner.threads import ONE_THREAD, is_single
-from voful.experiments.study.run import Contender, Problem, Run
+from voful.experiments.runner.threads import ONE_THREAD
+from voful.experiments.study.run import Contender, Problem
 from voful.experiments.study.study import Study
 
-FORK = """
+PLAY = """
 import sys
-from voful.experiments import backends
 from voful.experiments.runner.runner import run_study
 from voful.experiments.study.study import parse_study
 
-def refuse(sockets):
-    raise AssertionError(sys.argv[3])
-
-if sys.platform == "linux":  # elsewhere there is nothing to choose
-    setattr(backends, sys.argv[3], refuse)
 summary = run_study(parse_study(sys.argv[1]), sys.argv[2], workers=2)
-assert "polars" not in sys.modules, "its threads would forbid a fork"
 print(summary.played, *summary.failed)
 """
 
@@ -60,33 +48,31 @@ class Dies(OFUL):
 """
 
 
-def forked(
-    text: str, out: Path, refused: str = "_new_host", before: str = ""
-) -> subprocess.CompletedProcess[str]:
+def in_a_new_process(text: str, out: Path, before: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", before + FORK, text, str(out), refused],
+        [sys.executable, "-c", before + PLAY, text, str(out)],
         env=os.environ | ONE_THREAD,
         capture_output=True,
         text=True,
     )
 
 
-def test_a_forked_host_plays_the_same(tmp_path: Path) -> None:
-    done = forked(STUDY.format(id="oful"), tmp_path / "forked")
+def test_a_new_process_plays_the_same(tmp_path: Path) -> None:
+    done = in_a_new_process(STUDY.format(id="oful"), tmp_path / "other")
     assert done.stdout == "20\n", done.stderr
     declared = Study("test", (Problem("a", {"dim": 2}, 300),), (Contender("oful", "oful"),), 20)
-    run_study(declared, tmp_path / "new", workers=2)
+    run_study(declared, tmp_path / "ours", workers=2)
     ours, theirs = (
         voful.results(tmp_path / name).drop(pl.selectors.contains("time"))
-        for name in ("forked", "new")
+        for name in ("other", "ours")
     )
     assert ours.equals(theirs)
 
 
-def test_a_death_costs_one_run_although_others_wait_behind_it(tmp_path: Path) -> None:
+def test_a_death_costs_one_run(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(DIES)
     text = STUDY.format(id=f"{tmp_path}/own.py:Dies")
-    done = forked(text, tmp_path / "out", refused="_forked_host")
+    done = in_a_new_process(text, tmp_path / "out")
     assert done.stdout == "19 a/Dies/7\n", done.stderr
 
 
@@ -104,46 +90,11 @@ class Reads(OFUL):
 """
     (tmp_path / "own.py").write_text(opens)
     text = STUDY.format(id=f"{tmp_path}/own.py:Reads")
-    done = forked(text, tmp_path / "out", refused="_forked_host")
+    done = in_a_new_process(text, tmp_path / "out")
     assert done.stdout == "20\n", done.stderr
 
 
 def test_a_host_that_the_system_forgets(tmp_path: Path) -> None:
     ignore = "import signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
-    done = forked(STUDY.format(id="oful"), tmp_path / "out", before=ignore)
+    done = in_a_new_process(STUDY.format(id="oful"), tmp_path / "out", before=ignore)
     assert done.stdout == "20\n", done.stderr
-
-
-def test_only_short_runs_are_sent_ahead() -> None:
-    short, long = (
-        Run(Problem("a", {"dim": 2}, 9), Contender(name, "oful"), 0, 0) for name in ("s", "l")
-    )
-    players = Processes(2)
-    ours, theirs = Pipe()
-    players._given = {ours: deque()}
-    players._short = {("a", "s")}
-    assert players.has_room(long)
-    players._given[ours].append(long)
-    assert not players.has_room(short)
-    players._given[ours][0] = short
-    assert players.has_room(short)
-    assert not players.has_room(long)
-    players._given[ours].append(short)
-    assert not players.has_room(short)
-    ours.close()
-    theirs.close()
-
-
-def test_threads_forbid_a_fork(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in ONE_THREAD.items():
-        monkeypatch.setenv(name, value)
-    end = threading.Event()
-    other = threading.Thread(target=end.wait)
-    other.start()
-    assert not is_single()
-    end.set()
-    other.join()
-    monkeypatch.setattr("os.listdir", lambda path: ["1"])
-    assert is_single()
-    monkeypatch.delenv("OMP_NUM_THREADS")
-    assert not is_single()

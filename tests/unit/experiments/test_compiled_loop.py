@@ -17,7 +17,7 @@ from voful.experiments.play.loop import Columns, play
 from voful.experiments.study.run import Contender, Problem, Run
 
 N_ROUNDS = 600  # two blocks and a part of a third
-COMPILED = [e.id for e in registry.entries("bandit") if vars(e.cls).get("_kernels")]
+COMPILED = [e.id for e in registry.entries("bandit") if "_rule" in vars(e.cls)]
 
 ENVIRONMENTS: dict[str, dict[str, Any]] = {
     "fixed": {"dim": 5, "n_arms": 20, "noise": "gaussian", "sigma": 0.3},

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -11,8 +10,8 @@ import voful
 from voful.experiments.play.execute import Outcome
 from voful.experiments.runner.runner import run_study
 from voful.experiments.store.lock import LockedError
-from voful.experiments.store.parquet import parquet
 from voful.experiments.store.store import Store
+from voful.experiments.store.store import _put as put
 from voful.experiments.study.demo import demo_study
 from voful.experiments.study.run import Contender, Problem, Run
 from voful.experiments.study.study import Study, parse_study
@@ -228,14 +227,14 @@ def test_a_full_disk_leaves_earlier_results_intact(
     before = voful.results(tmp_path)
     written = 0
 
-    def full(n_rows: int, columns: Any, **options: Any) -> bytes:
+    def full(path: Path, content: bytes) -> None:
         nonlocal written
         if stage == "first" or written == 1:
             raise OSError(28, "No space left on device")
         written += 1
-        return parquet(n_rows, columns, **options)
+        put(path, content)
 
-    monkeypatch.setattr("voful.experiments.store.store.parquet", full)
+    monkeypatch.setattr("voful.experiments.store.store._put", full)
     with pytest.raises(OSError, match="No space left"):
         run_study(study("oful"), tmp_path, workers=2)
     monkeypatch.undo()

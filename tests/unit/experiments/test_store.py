@@ -10,7 +10,7 @@ import pytest
 import voful
 from voful.experiments.store.manifest import Manifest
 from voful.experiments.store.merge import merge_results
-from voful.experiments.store.store import Store
+from voful.experiments.store.store import Store, is_whole
 from voful.experiments.study.run import Contender, Problem, Run
 from voful.experiments.study.study import Study
 from voful.persistence import FileFormatError
@@ -231,3 +231,28 @@ def test_what_a_power_cut_tore_is_played_again(tmp_path: Path) -> None:
     with store.locked():
         assert len(store.keys()) == 10
     assert len(voful.results(tmp_path)) == 20
+
+
+def test_torn_files_are_recognised(tmp_path: Path) -> None:
+    filled(tmp_path / "whole", study(replicates=1))
+    content = next((tmp_path / "whole" / "runs").iterdir()).read_bytes()
+    path = tmp_path / "run.parquet"
+    for torn in (b"", b"PA", content[:-1], bytes(len(content))):
+        path.write_bytes(torn)
+        assert not is_whole(path)
+    path.write_bytes(content)
+    assert is_whole(path)
+
+
+def test_types_do_not_depend_on_the_values(tmp_path: Path) -> None:
+    declared = study(replicates=1)
+    store = Store(tmp_path)
+    with store.locked():
+        store.write_manifest(Manifest.of(declared))
+        regrets: list[list[Any]] = [[0, 1], [0, 0.5]]
+        for run, regret in zip(declared.runs(), regrets, strict=True):
+            store.add(run, {**columns(run, None), "regret": regret})
+    frame = voful.results(tmp_path)
+    assert frame.schema["regret"] == pl.Float64
+    assert frame.schema["covered"] == pl.Boolean
+    assert frame["regret"].to_list() == [0.0, 1.0, 0.0, 0.5]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -7,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import voful
+from voful import registry
 from voful.cli import app
 from voful.experiments.runner.runner import run_study
 from voful.experiments.study.study import parse_study, read_study
@@ -195,7 +197,14 @@ def test_keys_tell_runs_apart() -> None:
 
 def test_another_library_has_other_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     before = {run.key for run in parse_study(GOOD).runs()}
-    monkeypatch.setattr("voful.experiments.study.run.library_version", lambda: "0.2.0")
+    monkeypatch.setattr("voful.experiments.study.run.library_digest", lambda *modules: "other")
+    assert not before & {run.key for run in parse_study(GOOD).runs()}
+
+
+def test_other_arguments_in_the_table_are_other_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {run.key for run in parse_study(GOOD).runs()}
+    changed = replace(registry.lookup("oful"), arguments="{'det_growth': 1.0}")
+    monkeypatch.setattr(registry, "lookup", lambda id: changed)
     assert not before & {run.key for run in parse_study(GOOD).runs()}
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 import voful
 from mdp_helpers import Counter, random_model, random_walk
+from voful import PosteriorMixture, VARLin, VARLin2
 from voful.envs import LinearMixtureMDP
 from voful.mdp.base import epoch_length
 from voful.typing import EpisodicAgent
@@ -132,6 +134,19 @@ def test_bad_trajectories_change_nothing(states: Any, actions: Any, message: str
 def test_bad_arguments(params: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error, match=next(iter(params))):
         Counter(MODEL, **params)
+
+
+def test_arguments_are_those_declared() -> None:
+    """A plain value in a subclass hides an argument; the docstring lists what is left."""
+    varlin, varlin2 = (list(inspect.signature(cls).parameters) for cls in (VARLin, VARLin2))
+    assert varlin[:4] == ["model", "n_episodes", "failure_prob", "constants"]
+    assert varlin[-1] == "seed"
+    assert varlin2 == [name for name in varlin if name != "constants"]
+    assert "failure_prob\n    delta" in (VARLin2.__doc__ or "")
+    assert "constants\n    " not in (VARLin2.__doc__ or "")
+    with pytest.raises(TypeError, match="constants"):
+        VARLin2(MODEL, n_episodes=5, constants="mgf")
+    assert "failure_prob" not in inspect.signature(PosteriorMixture).parameters
 
 
 def test_the_model_must_be_one() -> None:

@@ -11,7 +11,7 @@ import pytest
 import voful
 from mdp_helpers import random_model, random_walk
 from voful import LinearMixtureModel
-from voful.mdp.model import largest_total
+from voful.mdp.model_checks import largest_total
 from voful.mdp.trajectories import successor_index
 
 
@@ -198,9 +198,7 @@ def test_the_largest_total_is_found(seed: int) -> None:
     model = random_model(seed, n_states=4, horizon=4)
     exact = enumerated_total(model)
     for limit in (0.5 * exact, exact - 1e-9, exact + 1e-9, 2.0 * exact):
-        found = largest_total(
-            model.successors, model.n_successors, model.rewards, 0, model.horizon, limit
-        )
+        found = largest_total(model.transitions, model.rewards, 0, model.horizon, limit)
         assert (found > limit) == (exact > limit)
         assert found <= exact + 1e-12 if exact > limit else found >= exact - 1e-12
     factor = 1.0 / exact

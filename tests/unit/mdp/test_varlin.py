@@ -12,6 +12,7 @@ from voful.envs import LinearMixtureMDP
 from voful.envs.mixture.families import ctgoal, mortal
 from voful.experiments.play.episodes import EpisodeRecord, play_episodes
 from voful.mdp.counting import count_transitions
+from voful.mdp.trajectories import Walks
 from voful.potential import EpisodePotential
 
 MODEL = random_model(1, horizon=8)
@@ -35,16 +36,8 @@ def test_transitions_are_counted_under_the_values_of_the_next_step() -> None:
     path, taken = random_walk(MODEL, np.random.default_rng(0), stop=False)
     block = np.arange(len(plan.values))
     counts = np.zeros((len(block), *MODEL.successors.shape), dtype=np.int64)
-    count_transitions(
-        MODEL.successors,
-        MODEL.n_successors,
-        block,
-        MODEL.horizon,
-        np.array([path]),
-        np.array([taken]),
-        np.array([len(taken)]),
-        counts,
-    )
+    walks = Walks(np.array([path]), np.array([taken]), np.array([len(taken)]))
+    count_transitions(MODEL.transitions, block, MODEL.horizon, walks, counts)
     assert counts.sum() == len(taken)
     for h, (s, a, t) in enumerate(zip(path, taken, path[1:], strict=False)):
         b = list(MODEL.successors[s, a]).index(t)
@@ -170,7 +163,7 @@ def test_the_horizon_costs_nothing_once_values_stand_still() -> None:
         agents.append(agent)
     rows = [len(agent.plan().values) for agent in agents]
     assert rows[0] >= 0.5 * rows[1]
-    assert agents[1]._counts.nbytes < 10**6
+    assert agents[1]._counter.counts.nbytes < 10**6
 
 
 def test_bad_arguments() -> None:

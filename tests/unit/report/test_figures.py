@@ -10,18 +10,18 @@ import pytest
 from matplotlib.patches import Rectangle
 
 from voful.report.figures import (
-    HORIZON_FLOOR,
     final_regret,
     regret_against_horizon,
     regret_against_variance,
     regret_grid,
     regret_over_rounds,
-    spread,
     width_over_rounds,
     write,
 )
+from voful.report.figures.lines import HORIZON_FLOOR
+from voful.report.figures.panels import spread
 from voful.report.figures.style import COLUMN, PAGE
-from voful.report.statistics.summaries import with_families, with_series
+from voful.report.statistics.groups import with_families, with_series
 
 
 def test_figure_names_every_policy_and_is_reproducible(

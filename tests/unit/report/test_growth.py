@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from voful.report.statistics.groups import with_families, with_series
 from voful.report.statistics.growth import growth_exponents, slopes
-from voful.report.statistics.summaries import with_families, with_series
 
 ROUNDS = (1, 10, 50, 100, 200, 500)
 

@@ -5,7 +5,8 @@ import statistics
 import polars as pl
 import pytest
 
-from voful.report.statistics.proportions import clopper_pearson
+from voful.report.statistics.groups import with_families, with_series
+from voful.report.statistics.intervals import clopper_pearson
 from voful.report.statistics.summaries import (
     final_table,
     regret_by_horizon,
@@ -14,8 +15,6 @@ from voful.report.statistics.summaries import (
     relative_regret,
     times,
     width_curves,
-    with_families,
-    with_series,
 )
 
 

@@ -9,23 +9,19 @@ from typing import Any
 import numpy as np
 
 from voful.confidence.base import BallSet
-from voful.confidence.betting.extent import current_center, ends, holds
-from voful.confidence.betting.round import play_round
+from voful.confidence.betting.questions import bet_holds, center_of, ends, is_empty
+from voful.confidence.betting.round import bet_observe
 from voful.confidence.betting.state import (
     BETS,
-    RAD,
-    SLOPES,
-    N,
+    BetState,
     State,
-    begin,
-    fixed_numbers,
-    memory_size,
-    n_bets,
+    new_memory,
+    open_clock,
     open_state,
 )
 from voful.persistence import Arrays
-from voful.typing import FloatArray, IntArray
-from voful.validation import TOLERANCE, ObservationSpace, boolean, choice, fail
+from voful.typing import FloatArray
+from voful.validation import ObservationSpace, boolean, choice, fail
 
 FIRST_CAPACITY = 64
 
@@ -62,7 +58,7 @@ class BettingEllipsoid(BallSet):
         keeps the theory's intervals.
     """
 
-    _arrays = ("memory", "count", "history")
+    _arrays = ("memory", "history")
     _growing = ("history",)
 
     def __init__(
@@ -86,41 +82,48 @@ class BettingEllipsoid(BallSet):
         self.refresh = boolean("refresh", refresh)
         self.width_scale = width_scale
         _check_scales(space.reward_range, space.feature_norm, theta_norm, self.theta_center)
-        self._bets = BETS.index(bet)
-        self._constants = fixed_numbers(
-            self._bets,
+        self.memory = new_memory(
+            bet,
             delta=failure_prob,
             reward_range=space.reward_range,
             rho=theta_norm,
             theta0=self.theta_center,
             feature_norm=space.feature_norm,
             refresh=self.refresh,
+            width_scale=width_scale,
         )
-        self.memory: FloatArray = np.zeros(memory_size(self._bets, space.dim))
-        self.count: IntArray = np.zeros(4, dtype=np.int64)
-        columns = space.dim + SLOPES + n_bets(self._bets)
-        self.history: FloatArray = np.zeros((FIRST_CAPACITY if self.refresh else 0, columns))
-        begin(self.views(), space.feature_norm)
+        state = self.views()
+        self._n = state.clock.n
+        columns = space.dim + len(state.bet)
+        self.history: FloatArray = np.zeros((FIRST_CAPACITY if refresh else 0, columns))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._n = open_clock(self.memory).n  # a copy's own
+
+    @property
+    def rule_state(self) -> BetState:
+        """What the kernels are given."""
+        return BetState(self.memory, self.history)
 
     def views(self) -> State:
-        """The named parts of the state, live until the history grows (`_reserve`)."""
-        return open_state(*self._everything())
+        """The named parts of the memory, live."""
+        return open_state(self.memory)
 
     @property
     def n_observations(self) -> int:
         """How many rewards were learnt."""
-        return int(self.count[N])
+        return int(self._n[0])
 
     @property
     def rad(self) -> FloatArray:
         """Squared radius of each ellipsoid in its own norm, shape (n_ellipsoids,)."""
-        rad: FloatArray = self.views().Theta.scalars[:, RAD].copy()
-        return rad
+        return self.views().Theta.rad.copy()
 
     @property
     def is_empty(self) -> bool:
         """Whether the ellipsoids, the ball and the range have been seen without a common point."""
-        return bool(current_center(*self._everything())[0])
+        return is_empty(self.memory)
 
     @property
     def center(self) -> FloatArray:
@@ -128,41 +131,29 @@ class BettingEllipsoid(BallSet):
 
         The latter goes on learning, while the bets have stopped.
         """
-        return current_center(*self._everything())[1]
+        return center_of(self.memory)
 
     def _contains(self, theta: FloatArray) -> bool:
-        if not self.in_ball(theta):
-            return False
-        return bool(holds(*self.compiled_arguments(), theta, TOLERANCE))
+        return self.in_ball(theta) and bool(bet_holds(*self.rule_state, theta))
 
     def _support(self, X: FloatArray) -> FloatArray:
         return self._interval(X)[1]
 
     def _interval(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return ends(*self.compiled_arguments(), X)
+        return ends(self.memory, X)
 
     def _observe(self, x: FloatArray, reward: float) -> None:
-        if not play_round(
-            self._bets, self._constants, self.memory, self.count, self.history, x, reward
-        ):
-            self._reserve(1)
-            play_round(*self._everything(), x, reward)
+        self.reserve(1)
+        bet_observe(self.memory, self.history, x, reward, 0.0)
 
     def _observe_many(self, X: FloatArray, rewards: FloatArray) -> None:
-        self._reserve(len(rewards))
-        super()._observe_many(X, rewards)
+        self.reserve(len(rewards))
+        for x, reward in zip(X, rewards, strict=True):
+            bet_observe(self.memory, self.history, x, float(reward), 0.0)
 
-    def compiled_arguments(
-        self,
-    ) -> tuple[int, FloatArray, FloatArray, IntArray, FloatArray, float]:
-        """What the compiled questions in `extent` take first."""
-        return *self._everything(), self.width_scale
-
-    def _everything(self) -> tuple[int, FloatArray, FloatArray, IntArray, FloatArray]:
-        return self._bets, self._constants, self.memory, self.count, self.history
-
-    def _reserve(self, rounds: int) -> None:
-        needed = self.n_observations + rounds
+    def reserve(self, rounds: int) -> None:
+        """Room for so many more rounds in the history."""
+        needed = int(self._n[0]) + rounds
         if self.refresh and needed > len(self.history):
             capacity = max(needed, 2 * len(self.history))
             longer = np.zeros((capacity, self.history.shape[1]))
@@ -176,7 +167,7 @@ class BettingEllipsoid(BallSet):
 
     def _check(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
         super()._check(arrays)
-        n = int(arrays["count"][N])
+        n = int(open_clock(arrays["memory"]).n[0])
         if len(arrays["history"]) != (n if self.refresh else 0):
             raise ValueError(f"{len(arrays['history'])} rows of history for {n} rounds")
 

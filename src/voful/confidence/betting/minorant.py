@@ -5,9 +5,9 @@ log f(theta) >= c0 + c1 t + c2 t^2 with t = a - <x, theta>, for <x, theta> in [l
 
 from __future__ import annotations
 
-from voful.compiled import kernel
+from voful.compiled import part
 from voful.confidence.betting import product, ratio
-from voful.confidence.betting.state import PRODUCT, RATIO
+from voful.confidence.betting.state import PRODUCT, RATIO, Rules
 from voful.typing import FloatArray
 
 GUARD = 0.3  # a round may shrink no direction's precision below this share
@@ -18,13 +18,13 @@ _product_log_wealth, _ratio_log_wealth = product.log_wealth, ratio.log_wealth
 _margins = ratio.margins
 
 
-@kernel
+@part
 def kind_of(bets: int, j: int) -> int:
     """Which bet is the j-th of a set."""
     return RATIO if bets == RATIO or j == 1 else PRODUCT
 
 
-@kernel
+@part
 def log_wealth(
     kind: int, S: float, a: float, y: float, z: float, y_low: float, y_high: float
 ) -> float:
@@ -35,16 +35,14 @@ def log_wealth(
     return _ratio_log_wealth(S, y - a, a - z, m_plus, m_minus)
 
 
-@kernel
+@part
 def bend(
-    bets: int,
+    rules: Rules,
     slopes: FloatArray,
     a: float,
     y: float,
     lo: float,
     up: float,
-    y_low: float,
-    y_high: float,
     cells: FloatArray,
     out: FloatArray,
 ) -> None:
@@ -54,11 +52,11 @@ def bend(
     """
     r = y - a
     m, w = a - 0.5 * (up + lo), 0.5 * (up - lo)
-    m_plus, m_minus = _margins(a, y_low, y_high)
+    m_plus, m_minus = _margins(a, rules.y_low, rules.y_high)
     for j in range(slopes.shape[0]):
         S = slopes[j]
         c0, c1, lowest = 0.0, S * r, 0.0
-        if kind_of(bets, j) == PRODUCT:
+        if kind_of(rules.bets, j) == PRODUCT:
             c2 = _product_alpha(S, r, a - up, a - lo, cells)
             if c2 < 0.0:
                 lowest = _product_constant(S, r, a - up, a - lo)
@@ -72,7 +70,7 @@ def bend(
         out[j, 0], out[j, 1], out[j, 2], out[j, 3] = c0, c1, c2, lowest
 
 
-@kernel
+@part
 def weigh(shares: FloatArray, minorants: FloatArray, spread: float) -> tuple[float, float, float]:
     """The quadratic of an ellipsoid that weighs the bets by `shares`.
 

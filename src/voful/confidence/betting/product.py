@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import math
 
-from voful.compiled import kernel
-from voful.confidence.betting.special import k
+from voful.compiled import part
 from voful.typing import FloatArray
 
 CAP = 0.9  # c: a bet risks at most this share of the wealth
@@ -20,7 +19,17 @@ LEFT, RIGHT, BOUND, K_LEFT, K_RIGHT = range(5)  # what `alpha` keeps of a cell
 CELLS_SHAPE = (5, CELLS + 1 + BISECTIONS)  # of the scratch that it wants
 
 
-@kernel
+@part
+def k(u: float) -> float:
+    """k(u) = (u - log(1+u)) / u^2 for u > -1: positive, decreasing, k(0) = 1/2."""
+    if abs(u) < 0.02:  # the quotient cancels near 0: its series
+        return 0.5 - u * (
+            1 / 3 - u * (0.25 - u * (0.2 - u * (1 / 6 - u * (1 / 7 - u * (0.125 - u / 9)))))
+        )
+    return (u - math.log1p(u)) / (u * u)
+
+
+@part
 def largest_slope(
     a: float, lo: float, up: float, y_low: float, y_high: float, half: float
 ) -> float:
@@ -30,14 +39,14 @@ def largest_slope(
     return CAP / max(m1, m2, 1e-10 * half * half)
 
 
-@kernel
+@part
 def curvature(t: float, S: float, r: float) -> float:
     """g(t) = (log f - S r t) / t^2 = S - S^2 (r+t)^2 k(S t (r+t))."""
     e = r + t
     return S - S * S * e * e * k(S * t * e)
 
 
-@kernel
+@part
 def curvature_on_grid(S: float, r: float, t0: float, t1: float) -> float:
     """min of g over a grid: good enough to choose S, never used for validity."""
     best = math.inf
@@ -46,7 +55,7 @@ def curvature_on_grid(S: float, r: float, t0: float, t1: float) -> float:
     return best
 
 
-@kernel
+@part
 def slope_cost(s: float, t0: float, t1: float, s2: float, price: float, dimension: float) -> float:
     """[price + dimension s^2 s2 / (4 abar)] / abar; inf where abar <= 0.
 
@@ -60,7 +69,7 @@ def slope_cost(s: float, t0: float, t1: float, s2: float, price: float, dimensio
     return (price + dimension * s * s * s2 / (4.0 * abar)) / abar
 
 
-@kernel
+@part
 def alpha(S: float, r: float, t0: float, t1: float, cells: FloatArray) -> float:
     """A lower bound of min g over [t0, t1], by branch and bound.
 
@@ -106,18 +115,18 @@ def alpha(S: float, r: float, t0: float, t1: float, cells: FloatArray) -> float:
     return S - S * S * top - 1e-12 * (S + S * S * top)  # the last term covers rounding
 
 
-@kernel
+@part
 def _k(S: float, r: float, t: float) -> float:
     return k(S * t * (r + t))
 
 
-@kernel
+@part
 def _phi(r: float, t: float, k_at_t: float) -> float:
     e = r + t
     return e * e * k_at_t
 
 
-@kernel
+@part
 def _set_cell(
     cells: FloatArray, i: int, S: float, r: float, ta: float, ka: float, tb: float, kb: float
 ) -> None:
@@ -128,13 +137,13 @@ def _set_cell(
     cells[BOUND, i] = max(ea * ea, eb * eb) * largest_k
 
 
-@kernel
+@part
 def constant(S: float, r: float, t0: float, t1: float) -> float:
     """min of log f over [t0, t1]; f is a convex parabola in t with vertex -r/2."""
     return log_wealth(S, r, min(max(-0.5 * r, t0), t1))
 
 
-@kernel
+@part
 def log_wealth(S: float, r: float, t: float) -> float:
     """log f at t."""
     return math.log1p(S * t * (r + t))

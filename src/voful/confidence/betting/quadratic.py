@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from voful.compiled import kernel
+from voful.compiled import part
 from voful.confidence.algebra import (
     cholesky,
     dot,
@@ -23,7 +23,7 @@ from voful.confidence.algebra import (
     whiten,
     whitener_from,
 )
-from voful.confidence.betting.state import LAMBDA, LOG_DET, RAD, TRACE, Ellipsoids, Rules
+from voful.confidence.betting.state import Ellipsoids, Rules, Scratch
 from voful.confidence.compensated import add_number, add_outer, add_vector
 from voful.typing import FloatArray
 
@@ -31,63 +31,69 @@ EPS = 2.3e-16
 ORIGIN_EVERY = 512
 
 
-@kernel
+@part
 def slab(
-    rules: Rules, Theta: Ellipsoids, x: FloatArray, whitened: FloatArray, spread: FloatArray
+    rules: Rules,
+    Theta: Ellipsoids,
+    x: FloatArray,
+    shift: float,
+    low: float,
+    high: float,
+    scratch: Scratch,
 ) -> tuple[float, float]:
-    """[lo, up] of <x, theta> over all ellipsoids, the ball and the reward range.
+    """[lo, up] of shift + <x, theta> over all ellipsoids, the ball and [low, high].
 
     lo > up: no bet. Leaves W x and x'(A + lambda I)^-1 x, rounded outwards, for each ellipsoid.
     """
-    squared = dot(x, x)
-    lo, up = _ball_and_range(rules, x, squared)
+    squared, spread = dot(x, x), scratch.spread
+    lo, up = _ball_and_range(rules, x, squared, shift, low, high)
     for e in range(spread.shape[0]):
-        if not Theta.scalars[e, RAD] >= 0.0:
+        if not Theta.rad[e] >= 0.0:
             return math.inf, -math.inf
-        spread[e] = whiten(Theta.whitener[e], x, whitened[e]) + _rounding(Theta, e, squared)
-        middle = dot(x, Theta.center[e])
-        width = math.sqrt(Theta.scalars[e, RAD] * spread[e])
+        spread[e] = whiten(Theta.whitener[e], x, scratch.whitened[e]) + _rounding(Theta, e, squared)
+        middle = shift + dot(x, Theta.center[e])
+        width = math.sqrt(Theta.rad[e] * spread[e])
         lo, up = max(lo, middle - width), min(up, middle + width)
     return widened(lo, up, rules.half)
 
 
-@kernel
+@part
 def slabs(rules: Rules, Theta: Ellipsoids, X: FloatArray) -> tuple[FloatArray, FloatArray]:
     """`slab` of the rows of X, all at once; the same bits."""
     n = X.shape[0]
     lo, up, squared = np.empty(n), np.empty(n), np.empty(n)
     for i in range(n):
         squared[i] = dot(X[i], X[i])
-        lo[i], up[i] = _ball_and_range(rules, X[i], squared[i])
-    for e in range(Theta.scalars.shape[0]):
-        if not Theta.scalars[e, RAD] >= 0.0:
-            lo[:], up[:] = math.inf, -math.inf
-            return lo, up
+        lo[i], up[i] = _ball_and_range(rules, X[i], squared[i], 0.0, rules.y_low, rules.y_high)
+    for e in range(Theta.rad.shape[0]):
+        if not Theta.rad[e] >= 0.0:
+            return np.full(n, math.inf), np.full(n, -math.inf)
         middles, spreads = means_and_squares(X, Theta.center[e], Theta.whitener[e])
         for i in range(n):
             spread = spreads[i] + _rounding(Theta, e, squared[i])
-            width = math.sqrt(Theta.scalars[e, RAD] * spread)
+            width = math.sqrt(Theta.rad[e] * spread)
             lo[i], up[i] = max(lo[i], middles[i] - width), min(up[i], middles[i] + width)
     for i in range(n):
         lo[i], up[i] = widened(lo[i], up[i], rules.half)
     return lo, up
 
 
-@kernel
-def _ball_and_range(rules: Rules, x: FloatArray, squared: float) -> tuple[float, float]:
-    middle = dot(x, rules.theta0)
+@part
+def _ball_and_range(
+    rules: Rules, x: FloatArray, squared: float, shift: float, low: float, high: float
+) -> tuple[float, float]:
+    middle = shift + dot(x, rules.theta0)
     width = rules.rho * math.sqrt(squared) * (1.0 + 4.0 * EPS)
-    return max(middle - width, rules.y_low), min(middle + width, rules.y_high)
+    return max(low, middle - width), min(high, middle + width)
 
 
-@kernel
+@part
 def _rounding(Theta: Ellipsoids, e: int, squared: float) -> float:
     """What x'(A + lambda I)^-1 x may have lost, |x|^2 = squared."""
-    trace: float = Theta.scalars[e, TRACE]
-    return 4.0 * EPS * len(Theta.center[e]) * trace * squared
+    return float(4.0 * EPS * len(Theta.center[e]) * Theta.trace[e] * squared)
 
 
-@kernel
+@part
 def widened(lo: float, up: float, half: float) -> tuple[float, float]:
     """Narrower than 2e-9 half (crossed by rounding included): widened symmetrically."""
     if -2e-9 * half < up - lo < 2e-9 * half:
@@ -96,46 +102,38 @@ def widened(lo: float, up: float, half: float) -> tuple[float, float]:
     return lo, up
 
 
-@kernel
+@part
 def add_row(
-    A: FloatArray,
-    b: FloatArray,
-    kappa: FloatArray,
-    origin: FloatArray,
-    x: FloatArray,
-    a: float,
-    c0: float,
-    c1: float,
-    c2: float,
+    Theta: Ellipsoids, e: int, x: FloatArray, a: float, c0: float, c1: float, c2: float
 ) -> None:
     """Q += c0 + c1 t + c2 t^2 with t = a - <x, theta> = z - <x, theta - origin>."""
-    z = a - dot(x, origin)
+    z = a - dot(x, Theta.origin[e])
     if c2 != 0.0:
-        add_outer(A, c2, x)
-    add_vector(b, c2 * z + 0.5 * c1, x)
-    add_number(kappa, c0 + (c2 * z + c1) * z)
+        add_outer(Theta.A[e], c2, x)
+    add_vector(Theta.b[e], c2 * z + 0.5 * c1, x)
+    add_number(Theta.kappa[e], c0 + (c2 * z + c1) * z)
 
 
-@kernel
-def grow(whitener: FloatArray, scalars: FloatArray, whitened: FloatArray, c2: float) -> None:
+@part
+def grow(Theta: Ellipsoids, e: int, whitened: FloatArray, c2: float) -> None:
     """The whitener and logdet after A += c2 x x', given W x; 1 + c2 |W x|^2 > 0 by the guard.
 
     The trace stays an upper bound: a positive c2 shrinks it, a negative one stretches it at most by
     1 / (1 + c2 |W x|^2).
     """
     growth = c2 * dot(whitened, whitened)
-    scalars[LOG_DET] += math.log1p(growth)
+    Theta.log_det[e] += math.log1p(growth)
     if growth < 0.0:
-        scalars[TRACE] /= 1.0 + growth
-    update_whitener(whitener, whitened, c2)
+        Theta.trace[e] /= 1.0 + growth
+    update_whitener(Theta.whitener[e], whitened, c2)
 
 
-@kernel
+@part
 def settle(rules: Rules, Theta: Ellipsoids, e: int, u: FloatArray, v: FloatArray) -> None:
     """Centre and rad from whitener, b and kappa."""
     d = u.shape[0]
     b, origin, whitener = Theta.b[e], Theta.origin[e], Theta.whitener[e]
-    lam = Theta.scalars[e, LAMBDA]
+    lam = Theta.lam[e]
     squared = 0.0
     for i in range(d):
         offset = rules.theta0[i] - origin[i]
@@ -146,10 +144,10 @@ def settle(rules: Rules, Theta: Ellipsoids, e: int, u: FloatArray, v: FloatArray
     for i in range(d):
         Theta.center[e, i] = origin[i] + u[i]
     left = (rules.log_inverse_delta - Theta.kappa[e, 0]) - Theta.kappa[e, 1]
-    Theta.scalars[e, RAD] = left - lam * (squared - rules.rho * rules.rho) + length
+    Theta.rad[e] = left - lam * (squared - rules.rho * rules.rho) + length
 
 
-@kernel
+@part
 def move_origin(Theta: Ellipsoids, e: int, u: FloatArray, v: FloatArray) -> None:
     """origin <- center: kappa <- kappa - 2 b'u + u'A u, b <- b - A u with u the step."""
     A, b, kappa = Theta.A[e], Theta.b[e], Theta.kappa[e]
@@ -167,10 +165,10 @@ def move_origin(Theta: Ellipsoids, e: int, u: FloatArray, v: FloatArray) -> None
         Theta.origin[e, i] = Theta.center[e, i]
 
 
-@kernel
+@part
 def score(Theta: Ellipsoids, e: int, plays: FloatArray, work: FloatArray) -> float:
     """rad times the sum of x'(A + lambda I)^-1 x over the latest plays."""
-    rad: float = Theta.scalars[e, RAD]
+    rad = float(Theta.rad[e])
     if not rad > 0.0:
         return math.inf
     total = 0.0
@@ -179,7 +177,7 @@ def score(Theta: Ellipsoids, e: int, plays: FloatArray, work: FloatArray) -> flo
     return rad * total
 
 
-@kernel
+@part
 def factorise(
     rules: Rules, Theta: Ellipsoids, e: int, lam: float, u: FloatArray, v: FloatArray
 ) -> bool:
@@ -199,14 +197,18 @@ def factorise(
         M[i, i] = (Theta.A[e, 0, i, i] + lam) + Theta.A[e, 1, i, i]
     if not whitener_from(M, Theta.whitener[e]):
         return False
-    Theta.scalars[e, LAMBDA] = lam
-    Theta.scalars[e, LOG_DET] = log_det(Theta.whitener[e]) - d * math.log(lam)
-    Theta.scalars[e, TRACE] = np.sum(Theta.whitener[e] ** 2)
+    Theta.lam[e] = lam
+    Theta.log_det[e] = log_det(Theta.whitener[e]) - d * math.log(lam)
+    trace = 0.0
+    for i in range(d):
+        for j in range(d):
+            trace += Theta.whitener[e, i, j] * Theta.whitener[e, i, j]
+    Theta.trace[e] = trace
     settle(rules, Theta, e, u, v)
     return True
 
 
-@kernel
+@part
 def choose_lambda(
     rules: Rules, Theta: Ellipsoids, e: int, plays: FloatArray, u: FloatArray, v: FloatArray
 ) -> bool:
@@ -216,7 +218,7 @@ def choose_lambda(
     small eigenvalues of A + lambda I: the updated whitener still knows them).
     """
     best, choice = math.inf, -1
-    whitener, scalars = Theta.whitener[e].copy(), Theta.scalars[e].copy()
+    kept = keep(Theta, e)
     for i in range(rules.lambdas.shape[0]):
         if factorise(rules, Theta, e, rules.lambdas[i], u, v):
             value = score(Theta, e, plays, v)
@@ -224,21 +226,37 @@ def choose_lambda(
                 best, choice = value, i
     if choice >= 0:
         return factorise(rules, Theta, e, rules.lambdas[choice], u, v)
-    Theta.whitener[e], Theta.scalars[e] = whitener, scalars
+    put_back(Theta, e, kept)
     settle(rules, Theta, e, u, v)
     return False
 
 
-@kernel
+@part
+def keep(Theta: Ellipsoids, e: int) -> tuple[FloatArray, FloatArray]:
+    """Copies of the whitener, and of lambda, logdet and trace."""
+    return Theta.whitener[e].copy(), np.array([Theta.lam[e], Theta.log_det[e], Theta.trace[e]])
+
+
+@part
+def put_back(Theta: Ellipsoids, e: int, kept: tuple[FloatArray, FloatArray]) -> None:
+    """What `keep` kept; rad follows from `settle`."""
+    whitener, numbers = kept
+    for i in range(whitener.shape[0]):
+        for j in range(whitener.shape[1]):
+            Theta.whitener[e, i, j] = whitener[i, j]
+    Theta.lam[e], Theta.log_det[e], Theta.trace[e] = numbers[0], numbers[1], numbers[2]
+
+
+@part
 def distance(Theta: Ellipsoids, e: int, theta: FloatArray) -> float:
     """|theta - center|^2_{A + lambda I}: theta is in the ellipsoid where it is at most rad."""
     u = theta - Theta.center[e]
-    lam: float = Theta.scalars[e, LAMBDA]
+    lam = float(Theta.lam[e])
     low = quadratic_form(Theta.A[e, 1], u)
     return quadratic_form(Theta.A[e, 0], u) + (low + lam * dot(u, u))
 
 
-@kernel
+@part
 def minorant_value(Theta: Ellipsoids, e: int, theta: FloatArray) -> float:
     """Q(theta): what the minorants of all rounds add up to, the price included."""
     u = theta - Theta.origin[e]

@@ -8,22 +8,29 @@ from __future__ import annotations
 
 import math
 
-from voful.compiled import kernel
-from voful.confidence.betting.product import CAP
-from voful.confidence.betting.special import k, l1
+from voful.compiled import part
+from voful.confidence.betting.product import CAP, k
 
 N_SLOPES = 24
 CELLS = 4
 
 
-@kernel
+@part
+def l1(v: float) -> float:
+    """l1(v) = -log(1-v) / v for v < 1: increasing, l1(0) = 1."""
+    if abs(v) < 1e-9:
+        return 1.0 + 0.5 * v
+    return -math.log1p(-v) / v
+
+
+@part
 def margins(a: float, y_low: float, y_high: float) -> tuple[float, float]:
     """m_plus = a - y_low and m_minus = y_high - a, kept off zero."""
     tiny = 1e-12 * (y_high - y_low)
     return max(a - y_low, tiny), max(y_high - a, tiny)
 
 
-@kernel
+@part
 def largest_slope(
     a: float, lo: float, up: float, m_plus: float, m_minus: float, s2: float
 ) -> float:
@@ -32,7 +39,7 @@ def largest_slope(
     return min(4.0 * CAP / reach, 4.0 / s2) if reach > 0.0 else 4.0 / s2
 
 
-@kernel
+@part
 def slope_cost(
     s: float,
     t0: float,
@@ -63,13 +70,13 @@ def slope_cost(
     return value
 
 
-@kernel
+@part
 def _mean_alpha(s: float, r: float, t0: float, t1: float, m_plus: float, m_minus: float) -> float:
     whole = alpha(s, r, t0, t1, m_plus, m_minus)
     return 0.5 * whole + 0.5 * alpha(s, r, 0.5 * t0, 0.5 * t1, m_plus, m_minus)
 
 
-@kernel
+@part
 def alpha(S: float, r: float, t0: float, t1: float, m_plus: float, m_minus: float) -> float:
     """A lower bound of (log f - S r t) / t^2 over [t0, t1], which need not contain 0."""
     value = math.inf
@@ -80,7 +87,7 @@ def alpha(S: float, r: float, t0: float, t1: float, m_plus: float, m_minus: floa
     return value - 1e-9 * S  # covers rounding
 
 
-@kernel
+@part
 def _one_side(S: float, r: float, t0: float, t1: float, b_max: float) -> float:
     """The side t >= 0; the other one is its mirror t -> -t, r -> -r."""
     value = math.inf
@@ -118,7 +125,7 @@ def _one_side(S: float, r: float, t0: float, t1: float, b_max: float) -> float:
     return value
 
 
-@kernel
+@part
 def constant(S: float, r: float, t0: float, t1: float, m_plus: float, m_minus: float) -> float:
     """A lower bound of log f over [t0, t1] (b t >= 0, so f >= 1 + b r)."""
     if r > 0.0 and t0 < 0.0:
@@ -128,7 +135,7 @@ def constant(S: float, r: float, t0: float, t1: float, m_plus: float, m_minus: f
     return 0.0
 
 
-@kernel
+@part
 def log_wealth(S: float, r: float, t: float, m_plus: float, m_minus: float) -> float:
     """log f at t."""
     b = min(max(S * t, -CAP / m_minus), CAP / m_plus)

@@ -7,11 +7,12 @@ one valley, and any S up to the cap is valid.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
-from voful.compiled import kernel
+from voful.compiled import part
 from voful.confidence.betting import product, ratio
 from voful.confidence.betting.minorant import kind_of
-from voful.confidence.betting.state import LAMBDA, LARGEST, LOG_DET, PRODUCT, RAD, VARIANCE, Rules
+from voful.confidence.betting.state import PRODUCT, Ellipsoids, Residuals, Rules
 from voful.typing import FloatArray
 
 _product_top, _product_cost, _product_n = (
@@ -23,13 +24,12 @@ _ratio_top, _ratio_cost, _ratio_n = ratio.largest_slope, ratio.slope_cost, ratio
 _margins = ratio.margins
 
 
-@kernel
+@part
 def choose_slopes(
     rules: Rules,
-    scalars: FloatArray,
+    Theta: Ellipsoids,
     spread: FloatArray,
-    residuals: FloatArray,
-    d: int,
+    residuals: Residuals,
     a: float,
     lo: float,
     up: float,
@@ -37,72 +37,61 @@ def choose_slopes(
     out: FloatArray,
 ) -> None:
     """Write S_j; the ellipsoid that is thinnest along x speaks for the set."""
-    e = 0
+    e, d = 0, rules.theta0.shape[0]
     for i in range(1, spread.shape[0]):
-        if scalars[i, RAD] * spread[i] < scalars[e, RAD] * spread[e]:
+        if Theta.rad[i] * spread[i] < Theta.rad[e] * spread[e]:
             e = i
-    s2 = residuals[VARIANCE]
+    s2 = residuals.variance[0]
     m_plus, m_minus = _margins(a, rules.y_low, rules.y_high)
     for j in range(out.shape[0]):
         kind = kind_of(rules.bets, j)
         if kind == PRODUCT:
             n, top = _product_n, _product_top(a, lo, up, rules.y_low, rules.y_high, rules.half)
-            first = rules.log_inverse_delta + scalars[e, LAMBDA] * rules.rho**2
-            second = scalars[e, LOG_DET] + d
+            first = rules.log_inverse_delta + Theta.lam[e] * rules.rho**2
+            second = Theta.log_det[e] + d
         else:
             n, top = _ratio_n, _ratio_top(a, lo, up, m_plus, m_minus, s2)
-            first, second = residuals[LARGEST], 3.0 * d / scalars[e, RAD]
-        place = downhill(
-            int(places[j]), n, kind, top, a - up, a - lo, m_plus, m_minus, s2, first, second
-        )
-        places[j] = place
-        out[j] = top * 2.0 ** (-0.5 * place)
+            first, second = residuals.largest[0], 3.0 * d / Theta.rad[e]
+        valley = Valley(kind, top, a - up, a - lo, m_plus, m_minus, s2, first, second)
+        places[j] = downhill(int(places[j]), n, valley)
+        out[j] = top * 2.0 ** (-0.5 * places[j])
 
 
-@kernel
-def downhill(
-    start: int,
-    n: int,
-    kind: int,
-    top: float,
-    t0: float,
-    t1: float,
-    m_plus: float,
-    m_minus: float,
-    s2: float,
-    first: float,
-    second: float,
-) -> int:
+class Valley(NamedTuple):
+    """What the cost of a slope depends on."""
+
+    kind: int
+    top: float
+    t0: float
+    t1: float
+    m_plus: float
+    m_minus: float
+    s2: float
+    first: float  # of the two numbers that only the kind's cost knows
+    second: float
+
+
+@part
+def downhill(start: int, n: int, valley: Valley) -> int:
     """The bottom of the valley around `start` on the places 0..n-1."""
     place = start
-    best = _cost(place, kind, top, t0, t1, m_plus, m_minus, s2, first, second)
+    best = _cost(place, valley)
     while place + 1 < n:
-        value = _cost(place + 1, kind, top, t0, t1, m_plus, m_minus, s2, first, second)
+        value = _cost(place + 1, valley)
         if not (value < best or best == math.inf):  # inf: nothing is earned here
             break
         place, best = place + 1, value
     while 0 < place <= start:
-        value = _cost(place - 1, kind, top, t0, t1, m_plus, m_minus, s2, first, second)
+        value = _cost(place - 1, valley)
         if not value < best:
             break
         place, best = place - 1, value
     return place
 
 
-@kernel
-def _cost(
-    place: int,
-    kind: int,
-    top: float,
-    t0: float,
-    t1: float,
-    m_plus: float,
-    m_minus: float,
-    s2: float,
-    first: float,
-    second: float,
-) -> float:
-    s = top * 2.0 ** (-0.5 * place)
-    if kind == PRODUCT:
-        return _product_cost(s, t0, t1, s2, first, second)
-    return _ratio_cost(s, t0, t1, m_plus, m_minus, s2, first, second)
+@part
+def _cost(place: int, v: Valley) -> float:
+    s = v.top * 2.0 ** (-0.5 * place)
+    if v.kind == PRODUCT:
+        return _product_cost(s, v.t0, v.t1, v.s2, v.first, v.second)
+    return _ratio_cost(s, v.t0, v.t1, v.m_plus, v.m_minus, v.s2, v.first, v.second)

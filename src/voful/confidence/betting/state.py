@@ -1,7 +1,7 @@
 """Everything a betting ellipsoid remembers: one block of memory, and named views into it.
 
-A kernel that is called from Python pays for each array it is given. So a set keeps its fixed-size
-state in one flat array, and `open_state` (compiled, a few dozen nanoseconds) gives the names.
+A kernel that is called from Python pays for each array it is given. So a set keeps its constants
+and its state in one flat array, to which `open_state` gives the names.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from voful.compiled import kernel
+from voful.compiled import part
 from voful.confidence.betting.product import CELLS_SHAPE
-from voful.confidence.betting.views import view
-from voful.typing import FloatArray, IntArray
+from voful.typing import FloatArray
 
 BETS: Final = ("product", "ratio", "mixed")
 PRODUCT: Final = 0
@@ -27,14 +26,15 @@ PRIOR: Final = 1.0 / 3.0  # pi: weight of the product bet in the mixed wealth
 SHARES: Final = (1.0 / 3.0, 0.05, 0.8)  # p: the product bet's share, one ellipsoid for each
 N_RECENT: Final = 50  # plays that judge a set
 
-# Ellipsoids.scalars
-LAMBDA, RAD, LOG_DET, TRACE = range(4)
-# State.residuals
-VARIANCE, LARGEST = range(2)
-# State.rounds
-N, SINCE_ORIGIN, NEXT_REFRESH, EMPTIED = range(4)
-# columns of State.history after the arm, and of State.bet from LOW on
+# columns of State.history after the arm, and of State.bet
 REWARD, PREDICTION, LOW, HIGH, SLOPES = range(5)
+
+
+class BetState(NamedTuple):
+    """What kernels are given."""
+
+    memory: FloatArray  # see `open_state`
+    history: FloatArray  # rows x, y, a, lo, up, S_1..S_J; empty in the streaming form
 
 
 class Rules(NamedTuple):
@@ -47,6 +47,7 @@ class Rules(NamedTuple):
     half: float  # (y_high - y_low) / 2
     rho: float  # |theta* - theta0| <= rho
     refresh_ratio: float  # 0: the streaming form
+    width_scale: float
     lambdas: FloatArray
     theta0: FloatArray
     shares: FloatArray  # (E, J): weight of each bet in each ellipsoid
@@ -67,15 +68,47 @@ class Ellipsoids(NamedTuple):
     origin: FloatArray  # (E, d)
     center: FloatArray  # (E, d)
     whitener: FloatArray  # (E, d, d), of A + lambda I
-    scalars: FloatArray  # (E, 4): lambda, rad, logdet(I + A/lambda), bound on tr (A+lambda I)^-1
+    lam: FloatArray  # (E,): lambda
+    rad: FloatArray  # (E,)
+    log_det: FloatArray  # (E,): logdet(I + A/lambda)
+    trace: FloatArray  # (E,): a bound on tr (A + lambda I)^-1
 
 
-class Plugin(NamedTuple):
+class Predictors(NamedTuple):
     """Ridge predictors raced by discounted squared error."""
 
     inverse: FloatArray  # (4, d, d)
     theta: FloatArray  # (4, d)
     error: FloatArray  # (4,)
+
+
+class Clock(NamedTuple):
+    """Whole numbers, each an array of one."""
+
+    n: FloatArray  # rounds
+    since_origin: FloatArray  # rounds since the origin moved
+    next_refresh: FloatArray  # when to refresh
+    emptied: FloatArray  # 1 once nothing is left
+
+
+class Residuals(NamedTuple):
+    """Discounted mean square and largest size, each an array of one."""
+
+    variance: FloatArray
+    largest: FloatArray
+
+
+class State(NamedTuple):
+    """All of it."""
+
+    rules: Rules
+    Theta: Ellipsoids
+    predictors: Predictors
+    residuals: Residuals
+    recent: FloatArray  # (50, d): the latest plays
+    bet: FloatArray  # y, a, lo, up, S_1..S_J of the latest round
+    places: FloatArray  # (J,): of the latest slopes on their grids
+    clock: Clock
 
 
 class Scratch(NamedTuple):
@@ -89,126 +122,141 @@ class Scratch(NamedTuple):
     v: FloatArray  # (d,)
 
 
-class State(NamedTuple):
-    """All of it."""
-
-    rules: Rules
-    Theta: Ellipsoids
-    plugin: Plugin
-    residuals: FloatArray  # discounted mean square and largest size
-    recent: FloatArray  # (50, d): the latest plays
-    bet: FloatArray  # unused, a, lo, up, S_1..S_J of the latest round
-    places: FloatArray  # (J,): of the latest slopes on their grids
-    rounds: IntArray  # how many, since the origin moved, when to refresh, whether emptied
-    history: FloatArray  # rows x, y, a, lo, up, S_1..S_J; empty in the streaming form
-    scratch: Scratch
-
-
-@kernel
+@part
 def n_ellipsoids(bets: int) -> int:
     """E."""
     return 3 if bets == MIXED else 1
 
 
-@kernel
+@part
 def n_bets(bets: int) -> int:
     """J."""
     return 2 if bets == MIXED else 1
 
 
-@kernel
+@part
+def open_rules(memory: FloatArray) -> Rules:
+    """What the block begins with."""
+    m, bets, d = memory, int(memory[0]), int(memory[1])
+    E, J = n_ellipsoids(bets), n_bets(bets)
+    theta0 = 9 + len(LAMBDAS)
+    shares = theta0 + d
+    price = shares + E * J
+    return Rules(
+        bets,
+        m[2],
+        m[3],
+        m[4],
+        m[5],
+        m[6],
+        m[7],
+        m[8],
+        m[9:theta0],
+        m[theta0:shares],
+        m[shares:price].reshape((E, J)),
+        m[price : price + E],
+    )
+
+
+@part
+def rules_size(bets: int, d: int) -> int:
+    """Length of what `open_rules` reads."""
+    E, J = n_ellipsoids(bets), n_bets(bets)
+    return 9 + len(LAMBDAS) + d + E * J + E
+
+
+@part
+def open_ellipsoids(memory: FloatArray) -> Ellipsoids:
+    """The ellipsoids, which follow the rules."""
+    bets, d = int(memory[0]), int(memory[1])
+    E, i = n_ellipsoids(bets), rules_size(bets, d)
+    j = i + E * 2 * d * d
+    A, i = memory[i:j].reshape((E, 2, d, d)), j
+    j = i + E * 2 * d
+    b, i = memory[i:j].reshape((E, 2, d)), j
+    kappa, i = memory[i : i + 2 * E].reshape((E, 2)), i + 2 * E
+    origin, i = memory[i : i + E * d].reshape((E, d)), i + E * d
+    center, i = memory[i : i + E * d].reshape((E, d)), i + E * d
+    j = i + E * d * d
+    whitener, i = memory[i:j].reshape((E, d, d)), j
+    lam, rad = memory[i : i + E], memory[i + E : i + 2 * E]
+    log_det, trace = memory[i + 2 * E : i + 3 * E], memory[i + 3 * E : i + 4 * E]
+    return Ellipsoids(A, b, kappa, origin, center, whitener, lam, rad, log_det, trace)
+
+
+@part
+def ellipsoids_size(bets: int, d: int) -> int:
+    """Length of what `open_ellipsoids` reads."""
+    return n_ellipsoids(bets) * (3 * d * d + 4 * d + 6)
+
+
+@part
+def open_predictors(memory: FloatArray) -> Predictors:
+    """The predictors, which follow the ellipsoids."""
+    bets, d, R = int(memory[0]), int(memory[1]), len(RIDGES)
+    i = rules_size(bets, d) + ellipsoids_size(bets, d)
+    j = i + R * d * d
+    inverse, i = memory[i:j].reshape((R, d, d)), j
+    return Predictors(
+        inverse, memory[i : i + R * d].reshape((R, d)), memory[i + R * d : i + R * d + R]
+    )
+
+
+@part
+def open_clock(memory: FloatArray) -> Clock:
+    """The block's end."""
+    k = len(memory)
+    return Clock(
+        memory[k - 4 : k - 3], memory[k - 3 : k - 2], memory[k - 2 : k - 1], memory[k - 1 :]
+    )
+
+
+@part
+def open_state(memory: FloatArray) -> State:
+    """The named views."""
+    bets, d, R = int(memory[0]), int(memory[1]), len(RIDGES)
+    J = n_bets(bets)
+    i = rules_size(bets, d) + ellipsoids_size(bets, d) + R * (d * d + d + 1)
+    residuals = Residuals(memory[i : i + 1], memory[i + 1 : i + 2])
+    i += 2
+    recent, i = memory[i : i + N_RECENT * d].reshape((N_RECENT, d)), i + N_RECENT * d
+    bet, i = memory[i : i + SLOPES + J], i + SLOPES + J
+    return State(
+        open_rules(memory),
+        open_ellipsoids(memory),
+        open_predictors(memory),
+        residuals,
+        recent,
+        bet,
+        memory[i : i + J],
+        open_clock(memory),
+    )
+
+
 def memory_size(bets: int, d: int) -> int:
     """Length of the block for dimension d."""
-    J, R = n_bets(bets), len(RIDGES)
-    ellipsoids = n_ellipsoids(bets) * per_ellipsoid(d)
-    return ellipsoids + R * (d * d + d + 1) + 2 + N_RECENT * d + SLOPES + 2 * J
+    predictors = len(RIDGES) * (d * d + d + 1)
+    rest = 2 + N_RECENT * d + SLOPES + 2 * n_bets(bets) + len(Clock._fields)
+    return rules_size(bets, d) + ellipsoids_size(bets, d) + predictors + rest
 
 
-@kernel
-def per_ellipsoid(d: int) -> int:
-    """How much of the block an ellipsoid takes."""
-    return 3 * d * d + 4 * d + 2 + 4
-
-
-@kernel
-def dimension(bets: int, constants: FloatArray) -> int:
-    """d, from the length of what `fixed_numbers` made."""
-    E, J = n_ellipsoids(bets), n_bets(bets)
-    return len(constants) - 6 - len(LAMBDAS) - E * J - E
-
-
-@kernel
-def open_ellipsoids(bets: int, constants: FloatArray, memory: FloatArray) -> Ellipsoids:
-    """The named views of the ellipsoids, with which `memory` begins."""
-    E, d = n_ellipsoids(bets), dimension(bets, constants)
-    i1 = E * 2 * d * d
-    i2 = i1 + E * 2 * d
-    i3 = i2 + E * 2
-    i4 = i3 + E * d
-    i5 = i4 + E * d
-    i6 = i5 + E * d * d
-    return Ellipsoids(
-        view(memory, 0, (E, 2, d, d)),
-        view(memory, i1, (E, 2, d)),
-        view(memory, i2, (E, 2)),
-        view(memory, i3, (E, d)),
-        view(memory, i4, (E, d)),
-        view(memory, i5, (E, d, d)),
-        view(memory, i6, (E, 4)),
-    )
-
-
-@kernel
-def open_state(
-    bets: int, constants: FloatArray, memory: FloatArray, count: IntArray, history: FloatArray
-) -> State:
-    """The named views."""
-    E, J, R, d = n_ellipsoids(bets), n_bets(bets), len(RIDGES), dimension(bets, constants)
-    at = 6 + len(LAMBDAS)
-    rules = Rules(
-        bets,
-        constants[0],
-        constants[1],
-        constants[2],
-        constants[3],
-        constants[4],
-        constants[5],
-        view(constants, 6, (len(LAMBDAS),)),
-        view(constants, at, (d,)),
-        view(constants, at + d, (E, J)),
-        view(constants, at + d + E * J, (E,)),
-    )
-    j0 = E * per_ellipsoid(d)
-    j1 = j0 + R * d * d
-    j2 = j1 + R * d
-    j3 = j2 + R
-    plugin = Plugin(view(memory, j0, (R, d, d)), view(memory, j1, (R, d)), view(memory, j2, (R,)))
-    j4 = j3 + 2
-    j5 = j4 + N_RECENT * d
-    w1 = E * d
-    w2 = w1 + E
-    w3 = w2 + J * 4
-    w4 = w3 + CELLS_SHAPE[0] * CELLS_SHAPE[1]
-    block = np.empty(w4 + 2 * d)
-    scratch = Scratch(
-        view(block, 0, (E, d)),
-        view(block, w1, (E,)),
-        view(block, w2, (J, 4)),
-        view(block, w3, CELLS_SHAPE),
-        view(block, w4, (d,)),
-        view(block, w4 + d, (d,)),
-    )
-    return State(
-        rules,
-        open_ellipsoids(bets, constants, memory),
-        plugin,
-        view(memory, j3, (2,)),
-        view(memory, j4, (N_RECENT, d)),
-        view(memory, j5, (SLOPES + J,)),
-        view(memory, j5 + SLOPES + J, (J,)),
-        count,
-        history,
-        scratch,
+@part
+def new_scratch(rules: Rules) -> Scratch:
+    """Room for a round."""
+    E, J = rules.shares.shape
+    d = rules.theta0.shape[0]
+    block = np.empty(E * d + E + 4 * J + CELLS_SHAPE[0] * CELLS_SHAPE[1] + 2 * d)
+    i = E * d
+    j = i + E
+    k = j + 4 * J
+    m = k + CELLS_SHAPE[0] * CELLS_SHAPE[1]
+    return Scratch(
+        block[:i].reshape((E, d)),
+        block[i:j],
+        block[j:k].reshape((J, 4)),
+        block[k:m].reshape(CELLS_SHAPE),
+        block[m : m + d],
+        block[m + d :],
     )
 
 
@@ -226,8 +274,8 @@ def mixture(bets: int) -> tuple[FloatArray, FloatArray]:
     return np.stack([p, q], axis=1), np.minimum(price, 0.0)
 
 
-def fixed_numbers(
-    bets: int,
+def new_memory(
+    bet: str,
     *,
     delta: float,
     reward_range: tuple[float, float],
@@ -235,36 +283,30 @@ def fixed_numbers(
     theta0: FloatArray,
     feature_norm: float,
     refresh: bool,
+    width_scale: float,
 ) -> FloatArray:
-    """`Rules` as one array, for `open_state`."""
+    """The block before the first round."""
+    bets, d = BETS.index(bet), len(theta0)
     low, high = reward_range
     half = 0.5 * (high - low)
     ratio = 0.0 if not refresh else 2.0 if bets == PRODUCT else 1.5  # growth between refreshes
     shares, price = mixture(bets)
     # lambda |theta|^2 has no unit; where the ball says less than the range, it costs no more.
     lambdas = np.array(LAMBDAS) / max(rho, half / feature_norm) ** 2
-    head = [-math.log(delta), low, high, half, rho, ratio]
-    return np.concatenate([head, lambdas, theta0, shares.ravel(), price])
-
-
-@kernel
-def begin(state: State, feature_norm: float) -> None:
-    """Write the state before the first round into zeroed memory."""
-    rules, Theta, plugin = state.rules, state.Theta, state.plugin
-    d = rules.theta0.shape[0]
-    lam = rules.lambdas[0]
-    for e in range(Theta.scalars.shape[0]):
-        Theta.kappa[e, 0] = rules.price[e]
-        Theta.origin[e] = rules.theta0
-        Theta.center[e] = rules.theta0
-        for i in range(d):
-            Theta.whitener[e, i, i] = 1.0 / math.sqrt(lam)
-        Theta.scalars[e, LAMBDA] = lam
-        Theta.scalars[e, RAD] = rules.log_inverse_delta - rules.price[e] + lam * rules.rho**2
-        Theta.scalars[e, TRACE] = d / lam
-    for q in range(len(RIDGES)):
-        plugin.theta[q] = rules.theta0
-        for i in range(d):
-            plugin.inverse[q, i, i] = 1.0 / (RIDGES[q] * feature_norm**2)
-    state.residuals[VARIANCE] = 0.01 * rules.half**2
-    state.rounds[NEXT_REFRESH] = 2
+    memory = np.zeros(memory_size(bets, d))
+    head = [bets, d, -math.log(delta), low, high, half, rho, ratio, width_scale]
+    memory[: rules_size(bets, d)] = np.concatenate([head, lambdas, theta0, shares.ravel(), price])
+    state = open_state(memory)
+    Theta, lam = state.Theta, lambdas[0]
+    Theta.kappa[:, 0] = price
+    Theta.origin[...] = Theta.center[...] = theta0
+    Theta.whitener[...] = np.eye(d) / math.sqrt(lam)
+    Theta.lam[...] = lam
+    Theta.rad[...] = -math.log(delta) - price + lam * rho**2
+    Theta.trace[...] = d / lam
+    state.predictors.theta[...] = theta0
+    for inverse, ridge in zip(state.predictors.inverse, RIDGES, strict=True):
+        inverse[...] = np.eye(d) / (ridge * feature_norm**2)
+    state.residuals.variance[0] = 0.01 * half**2
+    state.clock.next_refresh[0] = 2
+    return memory

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import ClassVar, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
-from voful.compiled import kernel
+from voful.compiled import kernel, part
 from voful.confidence.algebra import (
-    dots,
+    dot,
     due_for_refactorisation,
     log_det,
     quadratic_form,
@@ -20,67 +19,96 @@ from voful.confidence.algebra import (
     whiten,
     whitener_from,
 )
-from voful.confidence.ellipsoids.ridge import COUNT, Ellipsoid, ridge_update
+from voful.confidence.ellipsoids.ridge import (
+    new_ridges,
+    open_ridge,
+    ridge_size,
+    ridge_update,
+    within,
+)
+from voful.confidence.ellipsoids.sets import Ellipsoid, is_empty
 from voful.typing import FloatArray
-from voful.validation import ObservationSpace
 
-ScoreArrays: TypeAlias = tuple[
-    FloatArray,
-    FloatArray,
-    FloatArray,
-    FloatArray,
-    FloatArray,
-    FloatArray,
-    FloatArray,
-    FloatArray,
-]
-"""What `score_update` updates, in its order."""
+
+class Variation(NamedTuple):
+    """Named views of what stands behind the ridge of G in a block; see `open_variation`."""
+
+    matrix: FloatArray  # (d, d): H
+    whitener: FloatArray  # (d, d): of H
+    log_det: FloatArray  # (1,): ln det H
+    log_det_start: FloatArray  # (1,): ln det(variation_ridge I)
+
+
+@part
+def open_variation(block: FloatArray, d: int) -> Variation:
+    """The named views of H in a block."""
+    a = ridge_size(d)
+    b = a + d * d
+    s = b + d * d
+    return Variation(
+        block[a:b].reshape((d, d)),
+        block[b:s].reshape((d, d)),
+        block[s : s + 1],
+        block[s + 1 : s + 2],
+    )
+
+
+def new_score(dim: int, ridge: float, variation_ridge: float, radius: float) -> FloatArray:
+    """(1, size) block before any data."""
+    extra = 2 * dim * dim + 2
+    blocks = new_ridges(dim, np.array([ridge]), np.array([radius]), extra)
+    start = open_variation(blocks[0], dim)
+    start.matrix[...] = variation_ridge * np.eye(dim)
+    start.whitener[...] = np.eye(dim) / math.sqrt(variation_ridge)
+    start.log_det[0] = start.log_det_start[0] = dim * math.log(variation_ridge)
+    return blocks
+
+
+@part
+def score_update(block: FloatArray, x: FloatArray, y: float, variance: float) -> float:
+    """G <- G + x x' with its ridge estimate, and H <- H + variance x x'.
+
+    Returns ln(det H / det(variation_ridge I)).
+    """
+    d = x.shape[0]
+    ridge, H = open_ridge(block, d), open_variation(block, d)
+    ridge_update(ridge, x, y, 1.0)
+    H.log_det[0] += math.log1p(rank_one(H.matrix, H.whitener, x, variance, np.empty(d)))
+    if due_for_refactorisation(ridge.n[0], d) and whitener_from(H.matrix, H.whitener):
+        H.log_det[0] = log_det(H.whitener)
+    return variation_growth(H)
+
+
+@part
+def variation_growth(H: Variation) -> float:
+    """ln(det H / det(variation_ridge I))."""
+    return max(float(H.log_det[0] - H.log_det_start[0]), 0.0)  # rounding may put it just below 0
 
 
 @kernel
-def score_update(
-    gram: FloatArray,
-    gram_whitener: FloatArray,
-    response: FloatArray,
-    center: FloatArray,
-    tally: FloatArray,
-    variation: FloatArray,
-    variation_whitener: FloatArray,
-    variation_log_det: FloatArray,
-    x: FloatArray,
-    y: float,
-    variance: float,
-) -> None:
-    """G <- G + x x' with its ridge estimate, and H <- H + variance x x'."""
-    ridge_update(gram, gram_whitener, response, center, tally, x, y, 1.0)
-    growth = rank_one(variation, variation_whitener, x, variance, np.empty(x.shape[0]))
-    variation_log_det[0] += math.log1p(growth)
-    if due_for_refactorisation(tally[COUNT], x.shape[0]) and whitener_from(
-        variation, variation_whitener
-    ):
-        variation_log_det[0] = log_det(variation_whitener)
-
-
-@kernel
-def score_widths(
-    X: FloatArray, gram_whitener: FloatArray, variation: FloatArray, radius: float
-) -> FloatArray:
-    """Radius |G^-1 x|_H for the rows of X."""
+def score_interval(blocks: FloatArray, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """<x, theta_hat> minus and plus radius |G^-1 x|_H for the rows of X."""
     n, d = X.shape
-    widths, whitened, direction = np.empty(n), np.empty(d), np.empty(d)
+    ridge, H = open_ridge(blocks[0], d), open_variation(blocks[0], d)
+    radius = 0.0 if is_empty(blocks, d) else ridge.radius[0]
+    lower, upper, whitened, direction = np.empty(n), np.empty(n), np.empty(d), np.empty(d)
     for i in range(n):
-        whiten(gram_whitener, X[i], whitened)
-        unwhiten(gram_whitener, whitened, direction)
-        widths[i] = radius * math.sqrt(max(quadratic_form(variation, direction), 0.0))
-    return widths
+        whiten(ridge.whitener, X[i], whitened)
+        unwhiten(ridge.whitener, whitened, direction)
+        mean = dot(X[i], ridge.center)
+        width = radius * math.sqrt(max(quadratic_form(H.matrix, direction), 0.0))
+        lower[i], upper[i] = mean - width, mean + width
+    return lower, upper
 
 
 @kernel
-def score_norm(difference: FloatArray, gram: FloatArray, variation_whitener: FloatArray) -> float:
-    """|G difference|^2_{H^-1}."""
-    score, whitened = np.empty(difference.shape[0]), np.empty(difference.shape[0])
-    symmetric_times(gram, difference, score)
-    return whiten(variation_whitener, score, whitened)
+def in_score_ellipsoid(blocks: FloatArray, constants: FloatArray, theta: FloatArray) -> bool:
+    """`Rule.holds`: whether |G (theta - theta_hat)|_{H^-1} <= radius."""
+    d = theta.shape[0]
+    ridge, H = open_ridge(blocks[0], d), open_variation(blocks[0], d)
+    score, whitened = np.empty(d), np.empty(d)
+    symmetric_times(ridge.precision, theta - ridge.center, score)
+    return within(whiten(H.whitener, score, whitened), ridge.radius[0])
 
 
 class ScoreEllipsoid(Ellipsoid):
@@ -91,97 +119,23 @@ class ScoreEllipsoid(Ellipsoid):
     bias of the ridge, the set asks that it be small in the norm of its own variation. As an
     ellipsoid it has M = G H^-1 G, which is never formed: |x|_{M^-1} = |G^-1 x|_H.
 
-    Parameters
-    ----------
-    space
-        What is accepted as an arm and a reward.
-    ridge
-        Of G.
-    variation_ridge
-        Of H.
-    largest_variance
-        No variance exceeds it; an observation that comes without its variance is given this one.
-    radius
-        The algorithm's radius, a function of ln(det H / det(variation_ridge I)).
-    theta_norm
-        Norm bound S on the parameter.
-    width_scale
-        Multiplies the radius (1 = the theory).
+    Parameters are those of every set of ellipsoids; ``state.blocks`` is as `new_score` makes it.
     """
 
-    _arrays: ClassVar[tuple[str, ...]] = (
-        "gram",
-        "gram_whitener",
-        "response",
-        "_center",
-        "tally",
-        "variation",
-        "variation_whitener",
-        "variation_log_det",
-    )
-
-    def __init__(
-        self,
-        space: ObservationSpace,
-        *,
-        ridge: float,
-        variation_ridge: float,
-        largest_variance: float,
-        radius: Callable[[float], float],
-        theta_norm: float,
-        width_scale: float = 1.0,
-    ) -> None:
-        super().__init__(space, theta_norm=theta_norm, width_scale=width_scale)
-        dim = space.dim
-        self.largest_variance = largest_variance
-        self._radius = radius
-        self._log_det_start = dim * math.log(variation_ridge)
-        self.gram = ridge * np.eye(dim)
-        self.gram_whitener = np.eye(dim) / math.sqrt(ridge)
-        self.response = np.zeros(dim)
-        self._center = np.zeros(dim)
-        self.tally = np.array([dim * math.log(ridge), 0.0])
-        self.variation = variation_ridge * np.eye(dim)
-        self.variation_whitener = np.eye(dim) / math.sqrt(variation_ridge)
-        self.variation_log_det = np.array([self._log_det_start])
+    @property
+    def gram(self) -> FloatArray:
+        """G."""
+        return self.parts[0].precision
 
     @property
-    def n_observations(self) -> int:
-        """How many rewards were learnt."""
-        return int(self.tally[COUNT])
+    def variation(self) -> FloatArray:
+        """H."""
+        return open_variation(self.blocks[0], self.dim).matrix
 
     @property
     def log_det_ratio(self) -> float:
         """ln(det H / det(variation_ridge I))."""
-        return max(float(self.variation_log_det[0]) - self._log_det_start, 0.0)
+        return variation_growth(open_variation(self.blocks[0], self.dim))
 
-    @property
-    def radius(self) -> float:
-        """gamma and the bias of the ridge, width_scale included."""
-        return self.width_scale * self._radius(self.log_det_ratio)
-
-    def learn(self, x: FloatArray, reward: float, variance: float) -> None:
-        """A checked observation whose noise has this variance."""
-        score_update(*self._everything(), x, reward, min(variance, self.largest_variance))
-
-    def _everything(self) -> ScoreArrays:
-        return (
-            self.gram,
-            self.gram_whitener,
-            self.response,
-            self._center,
-            self.tally,
-            self.variation,
-            self.variation_whitener,
-            self.variation_log_det,
-        )
-
-    def _observe(self, x: FloatArray, reward: float) -> None:
-        self.learn(x, reward, self.largest_variance)
-
-    def _squared_norm(self, difference: FloatArray) -> float:
-        return score_norm(difference, self.gram, self.variation_whitener)
-
-    def _means_and_widths(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        widths = score_widths(X, self.gram_whitener, self.variation, self.radius)
-        return dots(X, self._center), widths
+    def _interval(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return score_interval(self.blocks, X)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from voful.compiled import kernel
+from voful.confidence.algebra import dot
 from voful.confidence.mixture.domain import Domain
 from voful.confidence.mixture.linear_programmes import Programme
 from voful.typing import FloatArray
@@ -60,9 +61,7 @@ def frame_support(
             for i in range(d):
                 total += X[k, i] / d
         for q in range(frame.shape[0]):
-            z = 0.0
-            for i in range(d):
-                z += frame[q, i] * X[k, i]
+            z = dot(frame[q], X[k])
             total += max(z * lower[q], z * upper[q])
         out[k] = total
     return out
@@ -80,8 +79,7 @@ def fitting_frame(domain: Domain, A: FloatArray, b: FloatArray, center: FloatArr
     return np.ascontiguousarray(axes.T @ basis)
 
 
-def box(programme: Programme, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """(lower, upper) ends of <q, theta> for the rows q of directions."""
-    upper = np.array([programme.maximum(q) for q in directions])
-    lower = np.array([-programme.maximum(-q) for q in directions])
-    return lower, upper
+def box(programme: Programme, directions: FloatArray) -> FloatArray:
+    """(2, n) lower and upper ends of <q, theta> for the rows q of directions."""
+    upper = [programme.maximum(q) for q in directions]
+    return np.array([[-programme.maximum(-q) for q in directions], upper])

@@ -77,9 +77,5 @@ class Domain:
         """Orthonormal rows that span the directions within it, shape (n_free, dim)."""
         if not self.simplex:
             return np.eye(self.dim)
-        basis = np.zeros((self.dim - 1, self.dim))  # Helmert's
-        for k in range(1, self.dim):
-            basis[k - 1, :k] = 1.0
-            basis[k - 1, k] = -k
-            basis[k - 1] /= np.sqrt(k * (k + 1.0))
-        return basis
+        k, shape = np.arange(1.0, self.dim)[:, None], (self.dim - 1, self.dim)
+        return (np.tri(*shape) - k * np.eye(*shape, 1)) / np.sqrt(k * (k + 1.0))  # Helmert's

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voful.compiled import kernel
+from voful.compiled import kernel, part
 from voful.confidence.algebra import dot, whiten
 from voful.confidence.base import ParameterSet
 from voful.typing import FloatArray
@@ -43,12 +43,19 @@ class MixtureEllipsoids(NamedTuple):
     radii: FloatArray
     normals: FloatArray
     shifts: FloatArray
-    tangent: bool
-    cut: bool
-    simplex: bool
+    tangent: bool = False
+    cut: bool = False
+    simplex: bool = False
 
 
-@kernel
+def point_of(theta: FloatArray) -> MixtureEllipsoids:
+    """The ellipsoid of radius 0 about theta, with nothing else known."""
+    nothing = np.zeros(1)
+    room = np.zeros((1, len(theta), len(theta)))
+    return MixtureEllipsoids(theta[np.newaxis], room, nothing, room[0, :1], nothing)
+
+
+@part
 def fill_ends(
     Theta: MixtureEllipsoids, X: FloatArray, u: FloatArray, p: FloatArray, ends: FloatArray
 ) -> None:
@@ -113,14 +120,7 @@ class EllipsoidalMixtureSet(ParameterSet):
 
     def ellipsoids(self) -> MixtureEllipsoids:
         """What answers `support`; of an empty set, its centre."""
-        if not self.warn_if_empty():
-            return self._ellipsoids()
-        center = self.center[np.newaxis]
-        nothing = np.zeros(1)
-        room = np.zeros((1, self.dim, self.dim))
-        return MixtureEllipsoids(
-            center, room, nothing, room[0, :1], nothing, tangent=False, cut=False, simplex=False
-        )
+        return point_of(self.center) if self.warn_if_empty() else self._ellipsoids()
 
     def _interval(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         lower, upper = ends_of(self._ellipsoids(), X)

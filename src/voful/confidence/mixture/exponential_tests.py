@@ -22,6 +22,7 @@ from typing import ClassVar
 import numpy as np
 
 from voful.compiled import kernel
+from voful.confidence.algebra import dot
 from voful.confidence.mixture.observations import Observations
 from voful.persistence import Stateful
 from voful.typing import FloatArray, IntArray
@@ -36,85 +37,52 @@ _NO_WEIGHT = 1e-14  # |<x, u>| below this is rounding
 
 
 @kernel
-def _add_bernstein(
-    X: FloatArray,
+def _add(
+    seen: Observations,
     eta: FloatArray,
     shift: FloatArray,
     counts: FloatArray,
     sums: FloatArray,
-    directions: FloatArray,
-    scales: FloatArray,
-    cap: float,
-    offsets: FloatArray,
-    costs: FloatArray,
-    normals: FloatArray,
-) -> None:
-    """Add c (y - g_0) to offsets, ln(...) to costs and -c (x - g_0) to normals, for every test."""
-    C, d = X.shape
-    for k in range(C):
-        for u in range(directions.shape[0]):
-            product = 0.0
-            for i in range(d):
-                product += X[k, i] * directions[u, i]
-            if abs(product) < _NO_WEIGHT:
-                continue
-            last, cost = 0.0, 0.0
-            for r in range(scales.shape[0]):
-                c = min(max(product * scales[r] / eta[k], -cap), cap)
-                if c != last:
-                    size = abs(c)
-                    cost = counts[k] * math.log1p(eta[k] * (math.expm1(size) - size))
-                    last = c
-                offsets[u, r] += c * sums[k]
-                costs[u, r] += cost
-                weight = c * counts[k]
-                for i in range(d):
-                    normals[u, r, i] -= weight * (X[k, i] - shift[k])
-
-
-@kernel
-def _add_mgf(
-    X: FloatArray,
-    eta: FloatArray,
-    shift: FloatArray,
-    counts: FloatArray,
-    sums: FloatArray,
-    directions: FloatArray,
-    scales: FloatArray,
-    cap: float,
-    offsets: FloatArray,
-    costs: FloatArray,
-    normals: FloatArray,
-    targets: FloatArray,
-    probabilities: FloatArray,
     theta_0: FloatArray,
+    directions: FloatArray,
+    scales: FloatArray,
+    cap: float,
+    mgf: bool,
+    offsets: FloatArray,
+    costs: FloatArray,
+    normals: FloatArray,
 ) -> None:
-    """The same with z_i = P_i e^(c (g - g_0)) - 1 and the tangent of -ln(1 + <theta, z>)."""
-    C, B = targets.shape
-    d = X.shape[1]
-    z = np.empty(d)
+    """Add c (y - g_0) to offsets, ln(...) to costs and -c (x - g_0) to normals, for every test.
+
+    mgf: the same with z_i = P_i e^(c (g - g_0)) - 1 and the tangent of -ln(1 + <theta, z>).
+    """
+    C, B, d = seen.probabilities.shape
+    z = np.zeros(d)
     for k in range(C):
+        n = counts[k]
         for u in range(directions.shape[0]):
-            product = 0.0
-            for i in range(d):
-                product += X[k, i] * directions[u, i]
+            product = dot(seen.X[k], directions[u])
             if abs(product) < _NO_WEIGHT:
                 continue
             last, weight, cost = 0.0, 0.0, 0.0
             for r in range(scales.shape[0]):
                 c = min(max(product * scales[r] / eta[k], -cap), cap)
                 if c != last:
-                    z[:] = 0.0
-                    for b in range(B):
-                        e = math.expm1(c * (targets[k, b] - shift[k]))
-                        for i in range(d):
-                            z[i] += probabilities[k, b, i] * e
-                    mean = 0.0
-                    for i in range(d):
-                        mean += theta_0[i] * z[i]
-                    cost = counts[k] * (math.log1p(mean) - mean / (1.0 + mean))
-                    weight = counts[k] / (1.0 + mean)
                     last = c
+                    if mgf:
+                        z[:] = 0.0
+                        for b in range(B):
+                            e = math.expm1(c * (seen.targets[k, b] - shift[k]))
+                            for i in range(d):
+                                z[i] += seen.probabilities[k, b, i] * e
+                        mean = dot(theta_0, z)
+                        cost = n * (math.log1p(mean) - mean / (1.0 + mean))
+                        weight = n / (1.0 + mean)
+                    else:
+                        for i in range(d):
+                            z[i] = seen.X[k, i] - shift[k]
+                        cost = n * math.log1p(eta[k] * (math.expm1(abs(c)) - abs(c)))
+                        weight = c * n
                 offsets[u, r] += c * sums[k]
                 costs[u, r] += cost
                 for i in range(d):
@@ -166,13 +134,9 @@ class ExponentialTests(Stateful):
         shift = seen.X @ theta_0 if self.simplex else np.zeros(len(seen.X))
         counts = seen.counts.sum(axis=1)
         sums = (seen.counts * (seen.targets - shift[:, None])).sum(axis=1)
-        rule = (self.directions, SCALES, CAPS[self.kind])
-        totals = (self.offsets[m], self.costs[m], self.normals[m])
-        if self.kind == "bernstein":
-            _add_bernstein(seen.X, eta, shift, counts, sums, *rule, *totals)
-        else:
-            laws = (seen.targets, seen.probabilities, theta_0)
-            _add_mgf(seen.X, eta, shift, counts, sums, *rule, *totals, *laws)
+        rule = self.directions, SCALES, CAPS[self.kind], self.kind == "mgf"
+        totals = self.offsets[m], self.costs[m], self.normals[m]
+        _add(seen, eta, shift, counts, sums, theta_0, *rule, *totals)
 
     def halfspaces(self) -> tuple[FloatArray, FloatArray, IntArray]:
         """(A, b, group of each row): A theta <= b; a group is a direction."""

@@ -17,6 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from voful.compiled import kernel
+from voful.confidence.algebra import dot
 from voful.confidence.levels import ell
 from voful.confidence.mixture.observations import Observations
 from voful.persistence import Stateful
@@ -136,9 +137,7 @@ def _add(
         if slot < 0:
             continue
         for u in range(directions.shape[0]):
-            product = 0.0
-            for i in range(d):
-                product += X[k, i] * directions[u, i]
+            product = dot(X[k], directions[u])
             for j in range(levels.shape[0]):
                 weight = min(max(product, -levels[j]), levels[j])
                 total = totals[slot, u, j]
@@ -164,12 +163,7 @@ class LayeredTests(Stateful):
     _arrays: ClassVar[tuple[str, ...]] = ("keys", "totals")
     _growing: ClassVar[tuple[str, ...]] = ("keys", "totals")
 
-    def __init__(
-        self,
-        directions: FloatArray,
-        layering: Layering,
-        width_scale: float,
-    ) -> None:
+    def __init__(self, directions: FloatArray, layering: Layering, width_scale: float) -> None:
         self.directions = directions
         self.layering = layering
         self.iota = layering.iota

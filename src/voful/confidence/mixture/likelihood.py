@@ -60,12 +60,9 @@ class LikelihoodSet(MixtureSet):
         super().__init__(PolytopeSet(p.shape[1]))
         self.failure_prob = validation.probability("failure_prob", failure_prob)
         self.width_scale = validation.positive_float("width_scale", width_scale)
-        # Transitions with the same law count as one; those that no base model favours say nothing.
-        distinct, where = np.unique(p, axis=0, return_inverse=True)
-        informative = np.ptp(distinct, axis=1) > 0.0
-        self._laws = np.ascontiguousarray(distinct[informative])
-        position = np.where(informative, np.cumsum(informative) - 1, -1)
-        self._where = position[where.reshape(-1)]
+        # Transitions with the same law count as one.
+        self._laws, where = np.unique(p, axis=0, return_inverse=True)
+        self._where = where.reshape(-1)
         self._possible = p.max(axis=1) > 0.0
         self.counts = np.zeros(len(p))
         self._center = self.polytope.domain.middle
@@ -102,11 +99,10 @@ class LikelihoodSet(MixtureSet):
         self._wrap(p, n)
 
     def _informative(self) -> tuple[FloatArray, FloatArray]:
-        """Distinct laws that were seen, and how often."""
-        told = self._where >= 0
-        n = np.zeros(len(self._laws))
-        np.add.at(n, self._where[told], self.counts[told])
-        return np.ascontiguousarray(self._laws[n > 0.0]), n[n > 0.0]
+        """Distinct laws that were seen, and how often; those no base model favours say nothing."""
+        n = np.bincount(self._where, weights=self.counts, minlength=len(self._laws))
+        told = (n > 0.0) & (np.ptp(self._laws, axis=1) > 0.0)
+        return np.ascontiguousarray(self._laws[told]), n[told]
 
     def _wrap(self, p: FloatArray, n: FloatArray) -> None:
         """Cut off what sticks out of the set, by tangents of L, starting from the simplex."""

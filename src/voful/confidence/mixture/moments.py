@@ -182,8 +182,8 @@ class MomentSet(MixtureSet):
         theta_0 = self.polytope.center
         for m in range(self.moments):  # Algorithm 2, line 12: x^m is seen.X
             squared = seen.squared()
-            eta = self.variance_bound(seen.X, squared.X)  # line 13
-            if isinstance(self.tests, LayeredTests):  # lines 14-16
+            eta = self.variance_bound(seen.X, squared.X)  # Algorithm 2, line 13
+            if isinstance(self.tests, LayeredTests):  # Algorithm 2, lines 14-16
                 self.tests.add(m, seen, eta)
             else:
                 self.tests.add(m, seen, eta, theta_0)

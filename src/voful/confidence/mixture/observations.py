@@ -32,6 +32,7 @@ class Observations(NamedTuple):
 
 def observe(probabilities: FloatArray, targets: FloatArray, counts: FloatArray) -> Observations:
     """Observations of checked arrays."""
+    # Algorithm 2, line 12
     X = np.ascontiguousarray(np.einsum("kbi,kb->ki", probabilities, targets))
     return Observations(probabilities, targets, counts, X)
 

@@ -4,34 +4,48 @@ from __future__ import annotations
 
 import numpy as np
 
-from voful.compiled import kernel
+from voful.compiled import kernel, part
 from voful.typing import FloatArray
 
 SAME = 1e-12  # vertices that are nearer than this are one
 
 
+@part
+def fill_largest_products(vertices: FloatArray, X: FloatArray, out: FloatArray) -> None:
+    """out = max over the vertices v of <x, v>, for the rows x of X."""
+    for k in range(X.shape[0]):
+        out[k] = -np.inf
+        for v in range(vertices.shape[0]):
+            product = 0.0
+            for i in range(X.shape[1]):
+                product += X[k, i] * vertices[v, i]
+            out[k] = max(out[k], product)
+
+
 @kernel
 def largest_products(vertices: FloatArray, X: FloatArray) -> FloatArray:
     """max over the vertices v of <x, v>, for the rows x of X."""
-    n, d = X.shape
-    out = np.empty(n)
-    for k in range(n):
-        best = -np.inf
-        for v in range(vertices.shape[0]):
-            product = 0.0
-            for i in range(d):
-                product += X[k, i] * vertices[v, i]
-            best = max(best, product)
-        out[k] = best
+    out = np.empty(X.shape[0])
+    fill_largest_products(vertices, X, out)
     return out
 
 
-@kernel
-def _append(polygon: FloatArray, size: int, point: FloatArray) -> int:
-    """Append a vertex unless it is the last one again; the new size."""
-    if size > 0 and np.abs(polygon[size - 1] - point).max() <= SAME:
+@part
+def _same(u: FloatArray, v: FloatArray) -> bool:
+    """Whether two vertices are one."""
+    same = True
+    for i in range(u.shape[0]):
+        same = same and abs(u[i] - v[i]) <= SAME
+    return same
+
+
+@part
+def _append(polygon: FloatArray, size: int, u: FloatArray, v: FloatArray, share: float) -> int:
+    """Append (1 - share) u + share v unless it is the last vertex again; the new size."""
+    for i in range(u.shape[0]):
+        polygon[size, i] = (1.0 - share) * u[i] + share * v[i]
+    if size > 0 and _same(polygon[size - 1], polygon[size]):
         return size
-    polygon[size] = point
     return size + 1
 
 
@@ -65,13 +79,13 @@ def clip_polygon(vertices: FloatArray, A: FloatArray, b: FloatArray) -> tuple[Fl
         for v in range(size):
             after = v + 1 if v + 1 < size else 0
             if excess[v] <= 0.0:
-                new = _append(clipped, new, polygon[v])
+                new = _append(clipped, new, polygon[v], polygon[v], 0.0)
             if (excess[v] < 0.0 and excess[after] > 0.0) or (
                 excess[v] > 0.0 and excess[after] < 0.0
             ):
                 share = excess[v] / (excess[v] - excess[after])
-                new = _append(clipped, new, (1.0 - share) * polygon[v] + share * polygon[after])
-        while new > 1 and np.abs(clipped[new - 1] - clipped[0]).max() <= SAME:
+                new = _append(clipped, new, polygon[v], polygon[after], share)
+        while new > 1 and _same(clipped[new - 1], clipped[0]):
             new -= 1
         polygon, clipped = clipped, polygon
         size = new

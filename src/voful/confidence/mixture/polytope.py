@@ -47,17 +47,7 @@ class PolytopeSet(ParameterSet):
         The simplex (base models are probability kernels) or the L1 ball.
     """
 
-    _arrays: ClassVar[tuple[str, ...]] = (
-        "A",
-        "b",
-        "vertices",
-        "_lower",
-        "_upper",
-        "frame",
-        "_frame_lower",
-        "_frame_upper",
-        "tally",
-    )
+    _arrays: ClassVar[tuple[str, ...]] = ("A", "b", "vertices", "box", "frame", "ends", "tally")
     _growing: ClassVar[tuple[str, ...]] = ("A", "b", "vertices")
 
     def __init__(self, dim: int, *, simplex: bool = True) -> None:
@@ -74,9 +64,10 @@ class PolytopeSet(ParameterSet):
         self.A, self.b = np.empty((0, d)), np.empty(0)
         self.vertices = self.domain.corners if self.has_vertices else np.empty((0, d))
         self._cached_center = (self.A, self.domain.middle)
-        self._lower, self._upper = np.full(d, 0.0 if self.domain.simplex else -1.0), np.ones(d)
+        low = 0.0 if self.domain.simplex else -1.0
+        self.box = np.stack([np.full(d, low), np.ones(d)])  # ends of the coordinates
         self.frame = self.domain.tangent()
-        self._frame_lower, self._frame_upper = np.full(n, -1.0), np.ones(n)
+        self.ends = np.stack([np.full(n, -1.0), np.ones(n)])  # along the frame
 
     @property
     def has_vertices(self) -> bool:
@@ -148,8 +139,8 @@ class PolytopeSet(ParameterSet):
             return largest_products(self.vertices, X)
         simplex = self.domain.simplex
         bound: FloatArray = np.minimum(
-            boxes.box_support(X, self._lower, self._upper, simplex),
-            boxes.frame_support(X, self.frame, self._frame_lower, self._frame_upper, simplex),
+            boxes.box_support(X, self.box[0], self.box[1], simplex),
+            boxes.frame_support(X, self.frame, self.ends[0], self.ends[1], simplex),
         )
         return bound
 
@@ -210,18 +201,16 @@ class PolytopeSet(ParameterSet):
     def _nearest_of_each(self, A: FloatArray, b: FloatArray, groups: IntArray) -> IntArray:
         distance = (b - A @ self._chebyshev_center()) / np.linalg.norm(A, axis=1)
         order = np.lexsort((distance, groups))
-        first = np.ones(len(order), dtype=np.bool_)
-        first[1:] = groups[order][1:] != groups[order][:-1]
-        chosen: IntArray = order[first]
+        chosen: IntArray = order[np.unique(groups[order], return_index=True)[1]]
         return chosen
 
     def _find_boxes(self) -> None:
         """Both boxes by linear programmes; rows that touch neither box are dropped."""
         programme = Programme(self.domain, self.A, self.b)
-        self._lower, self._upper = boxes.box(programme, np.eye(self.dim))
+        self.box = boxes.box(programme, np.eye(self.dim))
         center = self._chebyshev_center()
         self.frame = boxes.fitting_frame(self.domain, self.A, self.b, center)
-        self._frame_lower, self._frame_upper = boxes.box(programme, self.frame)
+        self.ends = boxes.box(programme, self.frame)
         useful = programme.used
         self.A, self.b = self.A[useful], self.b[useful]
 

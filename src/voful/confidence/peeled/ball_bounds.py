@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 
-from voful.compiled import kernel
-from voful.confidence.peeled.dual_simplex import Basis, Polytope, bound, most_violated
+from voful.compiled import part
+from voful.confidence.peeled.dual_simplex import Basis, Polytope, add_multiple, bound, most_violated
 from voful.typing import FloatArray
 
 GAIN = 1e-3  # least gain of a step, relative to the distance from the prediction
@@ -21,7 +21,7 @@ SWEEPS = 3  # over the rows in use, after each new row
 SHORT = 0.05  # of |x|: where less is left for the ball, the rows alone decide
 
 
-@kernel
+@part
 def bound_in_ball(
     P: Polytope, x: FloatArray, B: Basis, clock: float, predicted: float, floor: float
 ) -> float:
@@ -51,10 +51,8 @@ def bound_in_ball(
         r[:] = x  # anew: rounding must not pile up in a bound
         total, weight = 0.0, 0.0
         for i in range(n):
-            total += lam[i] * P.h[rows[i]]
+            total -= add_multiple(P, rows[i], -lam[i], r)
             weight += lam[i]
-            for k in range(d):
-                r[k] -= lam[i] * P.A[rows[i], k]
         length = math.sqrt(np.dot(r, r))
         total += length
         if total < -norm * (1.0 + 1e-9) - 1e-13 * weight:  # no theta of the ball is left
@@ -64,11 +62,11 @@ def bound_in_ball(
         if best < floor or length <= SHORT * norm or gain <= GAIN * max(best - predicted, 0.0):
             break
     if length <= SHORT * norm and best >= floor:
-        return min(best, bound(P, x, B, clock))
+        return min(best, bound(P, x, B, clock, -np.inf))
     return best
 
 
-@kernel
+@part
 def turn(a: FloatArray, h: float, r: FloatArray, lam: FloatArray, i: int) -> None:
     """The best multiplier of the row a.theta <= h (|a| = 1), the others as they are."""
     along = lam[i] + np.dot(a, r)

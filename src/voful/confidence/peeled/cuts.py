@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 
-from voful.compiled import kernel
+from voful.compiled import kernel, part
 from voful.confidence.peeled.ball_bounds import bound_in_ball
 from voful.confidence.peeled.dual_simplex import (
     EMPTY,
@@ -31,6 +31,7 @@ from voful.confidence.peeled.dual_simplex import (
     invert,
     make_room,
     mark_used,
+    multipliers,
     new_basis,
     optimise,
     start_at_corner,
@@ -38,6 +39,10 @@ from voful.confidence.peeled.dual_simplex import (
 from voful.confidence.peeled.tests import Tests, excess, exit_step, unpack, worst
 from voful.typing import BoolArray, FloatArray
 
+MAX_CUTS = 60  # per question
+TOLERANCE = 0.02  # relative gap at which a question is answered
+RESOLUTION = 0.1  # arms count as equal up to this multiple of (bound - prediction)
+SHRINK_ROUNDS, SHRINK_GAIN = 2, 0.01
 LARGEST_CONES = 10  # dimension above which vertices' cones are too wide to cut anything
 FAR = 1e4  # longest step along a ray
 SHRINK = 1e-6  # steps are shortened by this, against rounding
@@ -49,15 +54,13 @@ VIOLATED = 1e-9  # least excess of a test that is used for a cut
 TIGHT, NOTHING_LEFT, OUT_OF_CUTS, BELOW_FLOOR, ILL_CONDITIONED = 0, 1, 2, 3, 4
 
 
-@kernel
-def cut_of_test(
-    T: Tests, i: int, P: Polytope, B: Basis, w: FloatArray, steps: FloatArray
-) -> tuple[bool, float]:
-    """The intersection cut w.theta <= t of test i at the vertex: (made, t)."""
+@part
+def cut_of_test(T: Tests, i: int, P: Polytope, B: Basis, w: FloatArray, steps: FloatArray) -> float:
+    """The intersection cut w.theta <= t of test i at the vertex: t, infinite if there is none."""
     d = w.shape[0]
     g, sign = excess(T, i, B.vertex)
     if g <= VIOLATED:
-        return False, 0.0
+        return np.inf
     # The vertex is known up to eps times its rays, and S up to |b| times that: only a clear
     # violation is a violation of the true vertex.
     squared = 0.0
@@ -65,7 +68,7 @@ def cut_of_test(
         for k in range(d):
             squared += B.inverse[k, j] * B.inverse[k, j]
     if g <= 1e-14 * math.sqrt(np.dot(T.b[i], T.b[i])) * (1.0 + math.sqrt(squared)):
-        return False, 0.0
+        return np.inf
     ray = np.empty(d)
     right, weight = -1.0, 0.0
     w[:] = 0.0
@@ -74,44 +77,46 @@ def cut_of_test(
             ray[k] = -B.inverse[k, j]
         length = math.sqrt(np.dot(ray, ray))
         if length > LARGEST_RAY:
-            return False, 0.0
+            return np.inf
         step = (1.0 - SHRINK) * exit_step(T, i, sign, B.vertex, ray, FAR / length)
         weight += 1.0 / step if step > 0.0 else np.inf
         if weight > HEAVIEST_CUT:
-            return False, 0.0
+            return np.inf
         steps[j] = step
         right += P.h[B.rows[j]] / step
         for k in range(d):
             w[k] += P.A[B.rows[j], k] / step
-    return True, right
+    return right
 
 
-@kernel
-def best_cut(T: Tests, P: Polytope, x: FloatArray, B: Basis, w: FloatArray) -> tuple[bool, float]:
+@part
+def best_cut(T: Tests, P: Polytope, x: FloatArray, B: Basis, w: FloatArray) -> float:
     """Of all tests' cuts at the vertex, the one whose worst exit has the smallest x.theta."""
     d = x.shape[0]
     candidate, steps, rate = np.empty(d), np.empty(d), np.empty(d)
-    for j in range(d):  # how fast x.theta falls along ray j: the multiplier of row j
-        total = 0.0
-        for k in range(d):
-            total += x[k] * B.inverse[k, j]
-        rate[j] = max(total, 0.0)
-    found, best, right = False, -np.inf, 0.0
+    multipliers(x, B, rate)  # how fast x.theta falls along ray j
+    best, right = -np.inf, np.inf
     for i in range(T.a.shape[0]):
-        made, t = cut_of_test(T, i, P, B, candidate, steps)
-        if not made:
+        t = cut_of_test(T, i, P, B, candidate, steps)
+        if t == np.inf:
             continue
         drop = np.inf
         for j in range(d):
-            drop = min(drop, steps[j] * rate[j])
+            drop = min(drop, steps[j] * max(rate[j], 0.0))
         score = drop + 1e-2 / math.sqrt(np.dot(candidate, candidate))  # ties: the deeper cut
         if score > best:
-            found, best, right = True, score, t
+            best, right = score, t
             w[:] = candidate
-    return found, right
+    return right
 
 
-@kernel
+@part
+def depth(w: FloatArray, right: float, v: FloatArray) -> float:
+    """How far v lies beyond a cut; 0 where there is none."""
+    return (np.dot(w, v) - right) / math.sqrt(np.dot(w, w)) if right < np.inf else 0.0
+
+
+@part
 def last_member(T: Tests, v: FloatArray, c: FloatArray, out: FloatArray) -> bool:
     """The first member met on the way from v to c, jumping from exit to exit; False if none is."""
     way = c - v
@@ -135,7 +140,7 @@ def last_member(T: Tests, v: FloatArray, c: FloatArray, out: FloatArray) -> bool
     return False
 
 
-@kernel
+@part
 def maximise(
     T: Tests,
     P: Polytope,
@@ -163,7 +168,7 @@ def maximise(
     stalled, cuts = 0, 0
     start_at_corner(x, B)
     for iteration in range(max_cuts + 1):
-        code = optimise(P, x, B)
+        code = optimise(P, x, B, -np.inf)
         if code == EMPTY:
             return -np.inf, -np.inf, NOTHING_LEFT, cuts
         if not invert(P, B):
@@ -186,12 +191,11 @@ def maximise(
         v = B.vertex.copy()
         length = math.sqrt(np.dot(v, v))
         outside = length > 1.0 + 1e-3 * tolerance
-        found, right = best_cut(T, P, x, B, w)
+        right = best_cut(T, P, x, B, w)
         if outside:
             add_row(P, v, length, clock)  # tangent of the ball
             cuts += 1
-        depth = (np.dot(w, v) - right) / math.sqrt(np.dot(w, w)) if found else 0.0
-        if depth * norm > LEAST_DEPTH * max(upper - at_c, 1e-9):
+        if depth(w, right, v) * norm > LEAST_DEPTH * max(upper - at_c, 1e-9):
             add_row(P, w, right, clock)
             cuts += 1
         elif not outside:
@@ -202,9 +206,7 @@ def maximise(
 
 
 @kernel
-def shrink(
-    flat: FloatArray, n: int, P: Polytope, clock: float, c: FloatArray, rounds: int, gain: float
-) -> None:
+def shrink(flat: FloatArray, P: Polytope, clock: float, c: FloatArray) -> None:
     """Flat cuts along each test's own normal, before any question is asked.
 
     S = a - b.t falls along b, so the region of (test, +) lies on the -b side: optimise in that
@@ -212,10 +214,10 @@ def shrink(
     these are the cuts that the wide cones met by `maximise` do not find at d > 2.
     """
     d = c.shape[0]
-    T = unpack(flat, n, d)
+    T = unpack(flat, d)
     B = new_basis(d)
     w, steps, x = np.empty(d), np.empty(d), np.empty(d)
-    for i in range(n):
+    for i in range(T.a.shape[0]):
         length = math.sqrt(np.dot(T.b[i], T.b[i]))
         if length <= T.beta0[i]:  # |S| <= |a| + |b| hardly clears the threshold: not worth an LP
             continue
@@ -225,17 +227,16 @@ def shrink(
             at_c = np.dot(x, c)
             start_at_corner(x, B)
             last = np.inf
-            for _ in range(rounds):
-                if optimise(P, x, B) != OPTIMAL or not invert(P, B):
+            for _ in range(SHRINK_ROUNDS):
+                if optimise(P, x, B, -np.inf) != OPTIMAL or not invert(P, B):
                     break
                 now = np.dot(x, B.vertex)
-                if now > last - gain * (last - at_c):
+                if now > last - SHRINK_GAIN * (last - at_c):
                     break
                 last = now
                 mark_used(P, B, clock)
-                made, right = cut_of_test(T, i, P, B, w, steps)
-                depth = (np.dot(w, B.vertex) - right) / math.sqrt(np.dot(w, w)) if made else 0.0
-                if depth < gain * max(now - at_c, 1e-9):
+                right = cut_of_test(T, i, P, B, w, steps)
+                if depth(w, right, B.vertex) < SHRINK_GAIN * max(now - at_c, 1e-9):
                     break
                 make_room(P, B, 2)
                 add_row(P, w, right, clock)
@@ -243,20 +244,14 @@ def shrink(
 
 @kernel
 def supports(
-    flat: FloatArray,
-    n: int,
-    P: Polytope,
-    X: FloatArray,
-    c: FloatArray,
-    max_cuts: int,
-    tolerance: float,
+    flat: FloatArray, P: Polytope, X: FloatArray, c: FloatArray, tolerance: float
 ) -> tuple[FloatArray, FloatArray, bool]:
     """`maximise` for the rows of X, each from P as it is: (bounds, best members' values, empty).
 
     Where the cuts of a question leave nothing, its bound is that of P.
     """
     m, d = X.shape
-    T = unpack(flat, n, d)
+    T = unpack(flat, d)
     B = new_basis(d)
     upper, lower = np.empty(m), np.empty(m)
     size = P.size[0]
@@ -266,38 +261,34 @@ def supports(
         own.A[:size], own.h[:size], own.used[:size] = P.A[:size], P.h[:size], P.used[:size]
         own.size[0] = size
         upper[i], lower[i], status, _ = maximise(
-            T, own, B, 1.0, X[i], c, max_cuts, tolerance, -np.inf
+            T, own, B, 1.0, X[i], c, MAX_CUTS, tolerance, -np.inf
         )
         if status == NOTHING_LEFT:
             empty = True
-            upper[i] = bound(P, X[i], B, 1.0)
+            upper[i] = bound(P, X[i], B, 1.0, -np.inf)
     return upper, lower, empty
 
 
 @kernel
 def leader(
     flat: FloatArray,
-    n: int,
     P: Polytope,
     clock: float,
     X: FloatArray,
     allowed: BoolArray,
     c: FloatArray,
-    max_cuts: int,
-    tolerance: float,
-    resolution: float,
     budget: int,
 ) -> tuple[int, int, int]:
     """argmax_x max_theta x.theta over the arms allowed: (arm, cuts left of budget, worst status).
 
     Every arm is bounded on the rows as they are; then (up to LARGEST_CONES) only the leading arm
     is cut, until it is tight or overtaken. Bounds are known up to a fraction of their distance from
-    the prediction x.c: an arm which `resolution` of its OWN distance lifts to the leader counts as
+    the prediction x.c: an arm which RESOLUTION of its OWN distance lifts to the leader counts as
     equal, and of the equals (all unit arms are, while the ball bounds them) the best predicted is
     played. An arm that has been learnt is equal no more.
     """
     m, d = X.shape
-    T = unpack(flat, n, d)
+    T = unpack(flat, d)
     B = new_basis(d)
     upper, predicted = np.full(m, -np.inf), np.empty(m)
     tight = np.zeros(m, dtype=np.bool_)
@@ -309,7 +300,7 @@ def leader(
     for i in np.argsort(-predicted):
         if everything or allowed[i]:
             # below the floor it is neither the leader nor its equal
-            floor = (top + resolution * predicted[i]) / (1.0 + resolution) - 1e-6
+            floor = (top + RESOLUTION * predicted[i]) / (1.0 + RESOLUTION) - 1e-6
             if d <= LARGEST_CONES:
                 upper[i] = bound(P, X[i], B, clock, floor)
             else:
@@ -325,7 +316,7 @@ def leader(
         for i in range(m):
             if upper[i] == -np.inf:
                 continue
-            lifted = upper[i] + resolution * max(upper[i] - predicted[i], 0.0)
+            lifted = upper[i] + RESOLUTION * max(upper[i] - predicted[i], 0.0)
             if lifted >= top - 1e-9 * (1.0 + abs(top)) and predicted[i] > best + 1e-12:
                 best, choice = predicted[i], i
             if i != lead:
@@ -340,11 +331,11 @@ def leader(
             tight[arm] = True  # the ball's own maximiser is left
             continue
         if tight[lead]:
-            floor = (top - 1e-9 + resolution * predicted[arm]) / (1.0 + resolution)
+            floor = (top - 1e-9 + RESOLUTION * predicted[arm]) / (1.0 + RESOLUTION)
         else:
             floor = second - 0.1 * max(second - predicted[arm], 0.0)
         now, _, status, cuts = maximise(
-            T, P, B, clock, X[arm], c, min(max_cuts, budget), tolerance, floor
+            T, P, B, clock, X[arm], c, min(MAX_CUTS, budget), TOLERANCE, floor
         )
         if status == NOTHING_LEFT:
             return -1, budget, NOTHING_LEFT

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voful.compiled import kernel
+from voful.compiled import part
 from voful.typing import FloatArray, IntArray
 
 HOLDS = 1e-9  # violation below which a row holds
@@ -37,13 +37,13 @@ class Basis(NamedTuple):
     vertex: FloatArray  # (d,)
 
 
-@kernel
+@part
 def new_basis(d: int) -> Basis:
     """Room for a basis."""
     return Basis(np.empty(d, dtype=np.int64), np.empty((d, d)), np.empty(d))
 
 
-@kernel
+@part
 def reset(P: Polytope) -> None:
     """Back to the box |theta_k| <= 1."""
     d = P.A.shape[1]
@@ -56,7 +56,7 @@ def reset(P: Polytope) -> None:
     P.size[0] = 2 * d
 
 
-@kernel
+@part
 def add_row(P: Polytope, w: FloatArray, t: float, clock: float) -> None:
     """Append w.theta <= t, normalised, with 1e-11 of slack against rounding."""
     norm = math.sqrt(np.dot(w, w))
@@ -68,7 +68,7 @@ def add_row(P: Polytope, w: FloatArray, t: float, clock: float) -> None:
     P.size[0] = at + 1
 
 
-@kernel
+@part
 def make_room(P: Polytope, B: Basis, rows: int) -> None:
     """Where fewer than `rows` rows are free, drop those used longest ago, never the box or B.
 
@@ -99,7 +99,26 @@ def make_room(P: Polytope, B: Basis, rows: int) -> None:
     P.size[0] = new
 
 
-@kernel
+@part
+def multipliers(a: FloatArray, B: Basis, out: FloatArray) -> None:
+    """out = lam with a = A_B' lam."""
+    d = a.shape[0]
+    for i in range(d):
+        total = 0.0
+        for k in range(d):
+            total += a[k] * B.inverse[k, i]
+        out[i] = total
+
+
+@part
+def add_multiple(P: Polytope, row: int, m: float, left: FloatArray) -> float:
+    """Add m times the left side of a row; returns m times its right side."""
+    for k in range(left.shape[0]):
+        left[k] += m * P.A[row, k]
+    return float(m * P.h[row])
+
+
+@part
 def start_at_corner(x: FloatArray, B: Basis) -> None:
     """The dual feasible start: the corner sign(x) of the box."""
     d = x.shape[0]
@@ -109,7 +128,7 @@ def start_at_corner(x: FloatArray, B: Basis) -> None:
         B.inverse[k, k] = 1.0 if x[k] >= 0.0 else -1.0
 
 
-@kernel
+@part
 def invert(P: Polytope, B: Basis) -> bool:
     """Take A_B^-1 anew, with one Newton step; False where the basis is singular."""
     d = B.rows.shape[0]
@@ -124,7 +143,7 @@ def invert(P: Polytope, B: Basis) -> bool:
     return True
 
 
-@kernel
+@part
 def is_farkas_proof(P: Polytope, B: Basis, j: int, alpha: FloatArray) -> bool:
     """Whether row j and the basis rows, with multipliers max(-alpha, 0), exclude the unit ball.
 
@@ -136,14 +155,12 @@ def is_farkas_proof(P: Polytope, B: Basis, j: int, alpha: FloatArray) -> bool:
     right, weight = P.h[j], 1.0
     for i in range(d):
         m = max(-alpha[i], 0.0)
-        right += m * P.h[B.rows[i]]
+        right += add_multiple(P, B.rows[i], m, rest)
         weight += m
-        for k in range(d):
-            rest[k] += m * P.A[B.rows[i], k]
     return bool(right < -math.sqrt(np.dot(rest, rest)) - 1e-13 * weight)
 
 
-@kernel
+@part
 def most_violated(P: Polytope, point: FloatArray) -> int:
     """The row that `point` exceeds most, -1 where all hold; four rows side by side."""
     d = point.shape[0]
@@ -168,8 +185,8 @@ def most_violated(P: Polytope, point: FloatArray) -> int:
     return at
 
 
-@kernel
-def optimise(P: Polytope, x: FloatArray, B: Basis, floor: float = -np.inf) -> int:
+@part
+def optimise(P: Polytope, x: FloatArray, B: Basis, floor: float) -> int:
     """Dual simplex from a dual feasible basis: OPTIMAL, EMPTY or STOPPED (still a bound).
 
     The bound falls from pivot to pivot; below `floor` it is of no interest how far.
@@ -181,28 +198,23 @@ def optimise(P: Polytope, x: FloatArray, B: Basis, floor: float = -np.inf) -> in
             return STOPPED
         for k in range(d):
             position = 0.0
-            multiplier = 0.0
             for i in range(d):
                 position += B.inverse[k, i] * P.h[B.rows[i]]
-                multiplier += x[i] * B.inverse[i, k]
             B.vertex[k] = position
-            lam[k] = max(multiplier, 0.0)
         if np.dot(x, B.vertex) < floor:
             return STOPPED
         entering = most_violated(P, B.vertex)
         if entering < 0:
             return OPTIMAL
+        multipliers(x, B, lam)
+        multipliers(P.A[entering], B, alpha)
         largest = 0.0
         for i in range(d):
-            total = 0.0
-            for k in range(d):
-                total += P.A[entering, k] * B.inverse[k, i]
-            alpha[i] = total
-            largest = max(largest, abs(total))
+            largest = max(largest, abs(alpha[i]))
         leaving, ratio = -1, np.inf
         for i in range(d):
             if alpha[i] > 1e-9 * largest and alpha[i] > 1e-11:
-                q = lam[i] / alpha[i]
+                q = max(lam[i], 0.0) / alpha[i]
                 if q < ratio - 1e-12 or (q <= ratio + 1e-12 and alpha[i] > alpha[leaving]):
                     ratio, leaving = min(q, ratio), i
         if leaving < 0:
@@ -218,32 +230,28 @@ def optimise(P: Polytope, x: FloatArray, B: Basis, floor: float = -np.inf) -> in
     return STOPPED
 
 
-@kernel
+@part
 def dual_bound(P: Polytope, x: FloatArray, B: Basis) -> float:
     """lam+.h_B + |x - A_B' lam+|: a bound for |theta| <= 1 by weak duality, however B rounds."""
     d = x.shape[0]
-    rest = x.copy()
+    rest, lam = x.copy(), np.empty(d)
+    multipliers(x, B, lam)
     total = 0.0
     for i in range(d):
-        multiplier = 0.0
-        for k in range(d):
-            multiplier += x[k] * B.inverse[k, i]
-        if multiplier > 0.0:
-            total += multiplier * P.h[B.rows[i]]
-            for k in range(d):
-                rest[k] -= multiplier * P.A[B.rows[i], k]
+        if lam[i] > 0.0:
+            total -= add_multiple(P, B.rows[i], -lam[i], rest)
     return total + math.sqrt(np.dot(rest, rest))
 
 
-@kernel
+@part
 def mark_used(P: Polytope, B: Basis, clock: float) -> None:
     """Note that the basis rows were of use now."""
     for i in range(B.rows.shape[0]):
         P.used[B.rows[i]] = clock
 
 
-@kernel
-def bound(P: Polytope, x: FloatArray, B: Basis, clock: float, floor: float = -np.inf) -> float:
+@part
+def bound(P: Polytope, x: FloatArray, B: Basis, clock: float, floor: float) -> float:
     """Upper bound of max x.theta over the rows as they are; -inf if there is nothing in them.
 
     Below `floor` it is no closer than needed.

@@ -4,49 +4,61 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from voful import validation
-from voful.concentration import kt_log_price
+from voful.compiled import kernel
 from voful.confidence.base import BaseConfidenceSet
 from voful.confidence.directions import collapse, spread_lines
-from voful.confidence.ellipsoids.ridge import COUNT, LOG_DET, ridge_update
+from voful.confidence.ellipsoids.ridge import new_ridges, open_ridge, ridge_update
 from voful.confidence.levels import PEELINGS, n_lines, notable_growth
-from voful.confidence.peeled.cuts import supports
+from voful.confidence.peeled.cuts import TOLERANCE, supports
 from voful.confidence.peeled.dual_simplex import Polytope
-from voful.confidence.peeled.outer_polytope import (
-    MAX_CUTS,
-    TOLERANCE,
-    OuterPolytope,
-    new_polytope,
-    shrink_to,
-)
+from voful.confidence.peeled.outer_polytope import OuterPolytope, new_polytope, shrink_to
+from voful.confidence.peeled.parameters import PeeledParameters
+from voful.confidence.peeled.prices import Prices
 from voful.confidence.peeled.tests import (
     Tests,
     able,
     add_observation,
     flat_size,
     move_origin,
+    one_more,
     passes,
     passes_since,
     select_tests,
     unpack,
     worst,
 )
+from voful.parameters import parameter
 from voful.typing import FloatArray
 
 CHECK_GROWTH = 1.05  # check times: powers of this
 PEEL = (1e-6, 1e-3)  # rho of the predictable directions: |nu| <= rho^(-1/2)
-OFFERED_SHARE = 0.05  # of failure_prob, for directions offered on the way
 
-# Where PeeledSet.clock keeps its counters.
-VERSION, NEXT_CHECK, NEXT_MOVE, NEXT_TURN, OFFERED, REMEMBERED = 0, 1, 2, 3, 4, 5
+CLOCK = np.dtype(
+    [
+        ("version", float),
+        ("next_check", float),  # in rounds
+        ("next_move", float),  # of the origin, in rounds
+        ("next_turn", float),  # of the directions, in ln det
+        ("remembered", float),  # checks in the history
+    ]
+)
 
 
-class PeeledSet(BaseConfidenceSet):
+@kernel
+def learn(block: FloatArray, flat: FloatArray, x: FloatArray, reward: float, clip: float) -> None:
+    """One round: the estimate takes the reward, the tests take what is left of it by clipping."""
+    ridge_update(open_ridge(block, x.shape[0]), x, reward, 1.0)
+    add_observation(flat, x, min(max(reward, -clip), clip))
+
+
+class PeeledSet(PeeledParameters, BaseConfidenceSet):
     """The confidence set of VOFUL [1]: theta stays while every peeled test accepts it.
 
     Theta = {theta in B(1): |sum c eps(theta)| <= sqrt(iota sum c^2 eps(theta)^2) + l_j iota for all
@@ -59,35 +71,14 @@ class PeeledSet(BaseConfidenceSet):
     u, the mean over the past, for two scales rho. nu is known before the reward it weighs, so each
     test is a martingale and pays ln N only; |nu| <= rho^(-1/2) takes the place of the level.
 
-    Parameters
-    ----------
-    dim, n_rounds, failure_prob
-        d, K, delta.
-    reward_range
-        (low, high). The paper's is (-1, 1).
-    constants
-        "paper": the printed iota as factor and as additive term, for rewards in [-1, 1]. "kt":
-        sqrt(2 V xi) + b xi, valid for any N tests and much smaller. With given directions
-        xi = 1/2 ln(pi K + 1) + ln(N L / delta) for N directions and L levels, b = l_j (high - low);
-        with chosen ones xi = 1/2 ln(pi n + 1) + ln(N / .95 delta) at round n, and b at theta is the
-        range that theta itself implies.
-    directions
-        (N, dim) array of mu; None: chosen here.
-    iota_scale
-        Multiplies iota ("paper") or xi ("kt").
-    width_scale
-        Multiplies both terms of the right side.
-    reward_noise
-        "bounded", or "subgaussian": rewards are not bounded, their noise is `noise_scale`-
-        sub-Gaussian; they are clipped at O(log K) and the clipping's bias is added to the
-        threshold (the paper's Remark in its Preliminaries).
-    noise_scale
-        For "subgaussian" only.
-    peeling
-        "voful" or "voful2" (levels and price of [2]).
-
     Notes
     -----
+    constants="paper": the printed iota as factor and as additive term, for rewards in [-1, 1].
+    constants="kt": sqrt(2 V xi) + b xi, valid for any N tests and much smaller. With given
+    directions xi = 1/2 ln(pi K + 1) + ln(N L / delta) for N directions and L levels,
+    b = l_j (high - low); with chosen ones xi = 1/2 ln(pi n + 1) + ln(N / .95 delta) at round n, and
+    b at theta is the range that theta itself implies.
+
     O(N d^2) an update, no history of rounds; one copy of the tests' statistics per check is kept
     for `contains`: N d^2 log K numbers, some 5 MB at d = 5 and 90 MB at d = 20 for K = 10^6.
     `support` is an upper bound: see `cuts`.
@@ -100,124 +91,89 @@ class PeeledSet(BaseConfidenceSet):
         horizon-free linear mixture MDPs. NeurIPS 2022.
     """
 
-    _arrays = (
-        "_flat",
-        "_history",
-        "_precision",
-        "_whitener",
-        "_response",
-        "_ridge_center",
-        "_tally",
-        "_clock",
-    )
+    _arrays = ("_flat", "_history", "_block", "_clock")
     _growing = ("_flat", "_history")
     costly = True  # a cutting-plane problem a row and side
+    __repr__ = BaseConfidenceSet.__repr__
 
-    def __init__(
-        self,
-        dim: int,
-        *,
-        n_rounds: int,
-        failure_prob: float = 0.05,
-        reward_range: tuple[float, float] = (-1.0, 1.0),
-        constants: str = "kt",
-        directions: npt.ArrayLike | None = None,
-        iota_scale: float = 1.0,
-        width_scale: float = 1.0,
-        reward_noise: str = "bounded",
-        noise_scale: float = 1.0,
-        peeling: str = "voful",
-    ) -> None:
-        dim = validation.positive_int("dim", dim)
-        self.n_rounds = validation.positive_int("n_rounds", n_rounds)
-        if self.n_rounds < 2:
-            raise validation.fail("n_rounds", n_rounds, "a whole number >= 2")
-        self.failure_prob = validation.probability("failure_prob", failure_prob)
-        self.reward_range = validation.reward_range(reward_range)
-        self.constants = validation.choice("constants", constants, ("kt", "paper"))
-        self.iota_scale = validation.positive_float("iota_scale", iota_scale)
-        self.width_scale = validation.positive_float("width_scale", width_scale)
-        self.reward_noise = validation.choice(
-            "reward_noise", reward_noise, ("bounded", "subgaussian")
-        )
-        self.noise_scale = validation.positive_float("noise_scale", noise_scale)
-        self.peeling = validation.choice("peeling", peeling, tuple(PEELINGS))
-        self.directions = None
-        if directions is not None:
-            self.directions = validation.matrix("directions", directions, dim).copy()
+    peeling: str = parameter(
+        partial(validation.choice, allowed=tuple(PEELINGS)),
+        '"voful" or "voful2" (levels and price of [2]).',
+        default="voful",
+    )
+
+    def _build(self) -> None:
+        if self.directions is not None:
+            self.directions = validation.matrix("directions", self.directions, self.dim).copy()
             if len(self.directions) == 0:
-                raise validation.fail_shape("directions", (0, dim), "at least one direction")
+                raise validation.fail_shape("directions", (0, self.dim), "at least one direction")
             self.directions.flags.writeable = False
         bounded = self.reward_noise == "bounded"
         if self.constants == "paper":
             if not bounded:
                 raise validation.fail(
-                    "reward_noise", reward_noise, "'bounded' with printed constants"
+                    "reward_noise", self.reward_noise, "'bounded' with printed constants"
                 )
             if self.reward_range[0] < -1.0 or self.reward_range[1] > 1.0:
                 raise validation.fail(
-                    "reward_range", reward_range, "inside (-1, 1) with printed constants"
+                    "reward_range", self.reward_range, "inside (-1, 1) with printed constants"
                 )
-        super().__init__(
-            validation.ObservationSpace(
-                dim, 1.0, self.reward_range if bounded else None, self.n_rounds
-            )
-        )
-        self._set_up()
+        bounds = self.reward_range if bounded else None
+        space = validation.ObservationSpace(self.dim, 1.0, bounds, self.n_rounds)
+        BaseConfidenceSet.__init__(self, space)
+        self._peeling = PEELINGS[self.peeling](self.dim, self.n_rounds, self.failure_prob)
+        nu = self._designed()
+        self._n_designed = len(nu)
+        self._prices = Prices(self, self._peeling.iota, len(nu))
+        self._flat = np.zeros(flat_size(len(nu), self.dim))
+        self._unpacked().nu[:] = nu
+        self._history = np.zeros((0, len(self._flat)))
+        self._block = new_ridges(self.dim, np.ones(1), np.zeros(1))[0]
+        self._clock = np.array((0.0, 1.0, 16.0, 0.0, 0.0), dtype=CLOCK)
+        self._forget_answers()
+        self._set_prices()
 
-    def _set_up(self) -> None:
-        dim, K = self.dim, self.n_rounds
-        self._peeling = PEELINGS[self.peeling](dim, K, self.failure_prob)
+    def _designed(self) -> FloatArray:
+        """Directions nu before any data."""
         levels = np.array(self._peeling.levels)
         if self.directions is not None:
-            nu = collapse(self.directions, levels)
-        else:
-            self._lines = spread_lines(dim, n_lines(dim))
-            if self.constants == "kt":
-                nu = np.concatenate([self._lines / math.sqrt(rho) for rho in PEEL])
-            else:
-                nu = collapse(2.0 * self._lines, levels)
-        self._n_designed = len(nu)
-        self._clock = np.array([0.0, 1.0, 16.0, 0.0, 0.0, 0.0])
-        self._clip, bias = self._clipping()
-        low, high = self.reward_range if bias == 0.0 else (-self._clip, self._clip)
-        half, middle = 0.5 * (high - low), 0.5 * abs(high + low)
-        # At theta = theta*, |eps| <= half + |x.theta - middle| <= half + middle + |theta|: the
-        # range that this theta itself implies, used where it never exceeds high - low.
-        own = self.constants == "kt" and self.directions is None and middle + 1.0 <= half + 1e-12
-        self._range = (half + middle, 1.0) if own else (high - low, 0.0)
-        self._bias = bias
-        self._flat = np.zeros(flat_size(len(nu), dim))
-        self._unpacked().nu[:] = nu
-        self._history = np.zeros((0, self._flat.shape[0]))
-        self._precision, self._whitener = np.eye(dim), np.eye(dim)
-        self._response, self._ridge_center = np.zeros(dim), np.zeros(dim)
-        self._tally = np.zeros(2)
+            return collapse(self.directions, levels)
+        self._lines = spread_lines(self.dim, n_lines(self.dim))
+        if self.constants == "paper":
+            return collapse(2.0 * self._lines, levels)
+        return np.concatenate([self._lines / math.sqrt(rho) for rho in PEEL])
+
+    def _forget_answers(self) -> None:
+        """What is kept between questions: of the data of now."""
+        self._ridge = open_ridge(self._block, self.dim)
         self._seen: tuple[bytes, int] = (b"", 0)
         self._answers: tuple[int, Polytope, FloatArray, bool] | None = None
-        self._set_prices()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._ridge = open_ridge(self._block, self.dim)  # a copy's views are of its own memory
 
     # --- data -----------------------------------------------------------------------------------
 
     @property
     def n_observations(self) -> int:
         """How many rewards were learnt."""
-        return int(self._tally[COUNT])
+        return int(self._ridge.n[0])
 
     @property
     def log_det(self) -> float:
         """ln det(I + sum xx'), for rarely-switching rules."""
-        return float(self._tally[LOG_DET])
+        return float(self._ridge.log_det[0])
 
     @property
     def version(self) -> int:
         """Changes whenever the set does."""
-        return self.n_observations if self.directions is not None else int(self._clock[VERSION])
+        return self.n_observations if self.directions is not None else int(self._clock["version"])
 
     @property
     def center(self) -> FloatArray:
         """The ridge estimate, projected to the unit ball."""
-        return _into_ball(self._ridge_center)
+        return _into_ball(self._ridge.center)
 
     def offer(self, direction: npt.ArrayLike) -> None:
         """Test along nu = `direction` too, from the next reward on.
@@ -229,44 +185,31 @@ class PeeledSet(BaseConfidenceSet):
         if self.directions is not None:
             raise validation.fail("direction", direction, "nothing: this set has fixed directions")
         nu = validation.vector("direction", direction, self.dim)
-        n, dim = self.n_tests, self.dim
-        history = np.zeros((len(self._history), flat_size(n + 1, dim)))
-        for k in range(self._n_remembered):
-            history[k] = _padded(self._history[k], n, dim)
-        self._flat, self._history = _padded(self._flat, n, dim), history
-        self._clock[OFFERED] += 1.0
+        self._flat = one_more(self._flat, self.dim)
+        wider = [one_more(flat, self.dim) for flat in self._history]
+        self._history = np.array(wider).reshape(len(wider), len(self._flat))
         self._unpacked().nu[-1] = nu
         self._set_prices()
 
     def _observe(self, x: FloatArray, reward: float) -> None:
-        ridge_update(
-            self._precision,
-            self._whitener,
-            self._response,
-            self._ridge_center,
-            self._tally,
-            x,
-            reward,
-            1.0,
-        )
-        add_observation(self._flat, self.n_tests, x, min(max(reward, -self._clip), self._clip))
-        n = self.n_observations
-        if n >= self._clock[NEXT_MOVE]:
-            move_origin(self._flat, self.n_tests, self.center)
-            self._clock[NEXT_MOVE] = 2.0 * n
+        learn(self._block, self._flat, x, reward, self._prices.clip)
+        n, clock = self.n_observations, self._clock
+        if n >= clock["next_move"]:
+            move_origin(self._flat, self.center)
+            clock["next_move"] = 2.0 * n
         if self.directions is not None:
             return
-        if n >= self._clock[NEXT_CHECK]:
+        if n >= clock["next_check"]:
             self._take_stock()
-        if self.constants == "kt" and self.log_det >= self._clock[NEXT_TURN]:
+        if self.constants == "kt" and self.log_det >= clock["next_turn"]:
             self._unpacked().nu[: self._n_designed] = self._whitened_lines()
-            self._clock[NEXT_TURN] = self.log_det + notable_growth(self.dim)
+            clock["next_turn"] = self.log_det + notable_growth(self.dim)
 
     def _take_stock(self) -> None:
         """The tests of now count for ever: elimination is permanent (the paper, Remark)."""
         n = self.n_observations
-        self._clock[VERSION] += 1.0
-        self._clock[NEXT_CHECK] = max(n + 1.0, math.ceil(CHECK_GROWTH * n))
+        self._clock["version"] += 1.0
+        self._clock["next_check"] = max(n + 1.0, math.ceil(CHECK_GROWTH * n))
         self._set_prices()
         if able(self._unpacked(), n).any():  # else every test accepts every theta
             self._remember(self._flat)
@@ -279,50 +222,21 @@ class PeeledSet(BaseConfidenceSet):
             room[:n] = self._history
             self._history = room
         self._history[n] = flat
-        self._clock[REMEMBERED] = n + 1.0
+        self._clock["remembered"] = n + 1.0
 
     @property
     def _n_remembered(self) -> int:
-        return int(self._clock[REMEMBERED])
+        return int(self._clock["remembered"])
 
     def _whitened_lines(self) -> FloatArray:
         """nu = (mean of xx' + rho I)^(-1/2) u: weights of order one whatever the norms of x."""
-        mean = (self._precision - np.eye(self.dim)) / max(self.n_observations, 1)
+        mean = (self._ridge.precision - np.eye(self.dim)) / max(self.n_observations, 1)
         spectrum, Q = np.linalg.eigh(mean)
         spectrum = np.maximum(spectrum, 0.0)
         return np.concatenate([self._lines @ (Q / np.sqrt(spectrum + rho)) @ Q.T for rho in PEEL])
 
     def _set_prices(self) -> None:
-        tests, w = self._unpacked(), self.width_scale
-        if self.constants == "paper":
-            iota = self.iota_scale * self._peeling.iota
-            tests.kappa[:], tests.beta0[:], tests.beta1[:] = w * w * iota, w * iota, 0.0
-            return
-        # KT holds with the price of n rounds at every n; the literal set keeps that of K.
-        literal = self.directions is not None
-        n = self.n_rounds if literal else max(self.n_observations, 1)
-        share = self.failure_prob * (1.0 if literal else 1.0 - OFFERED_SHARE)
-        delta = np.full(len(tests.a), share / self._n_designed)
-        order = np.arange(1, len(tests.a) - self._n_designed + 1)
-        delta[self._n_designed :] = OFFERED_SHARE * self.failure_prob * 6.0 / (math.pi * order) ** 2
-        xi = self.iota_scale * np.array([kt_log_price(n, price) for price in delta])
-        # Clipped rewards: sum |c| bias <= K bias in S, and sqrt(V) is off by sqrt(K) bias. Centring
-        # moves the range by the bias too; `_clipping` counts two tails where one suffices, which
-        # covers it as long as xi <= K, and for more (at scales 1) nothing is eliminated.
-        shift = self._bias * (self.n_rounds + np.sqrt(2.0 * xi * self.n_rounds))
-        tests.kappa[:] = 2.0 * w * w * xi
-        tests.beta0[:] = w * (self._range[0] * xi + shift)
-        tests.beta1[:] = w * self._range[1] * xi
-
-    def _clipping(self) -> tuple[float, float]:
-        """(threshold, bias): clip where |noise| > c = R sqrt(2 ln K) may be the cause.
-
-        E (|noise| - c)_+ <= integral_c 2 exp(-u^2 / 2R^2) du <= (2 R^2 / c) exp(-c^2 / 2R^2).
-        """
-        if self.reward_noise == "bounded":
-            return math.inf, 0.0
-        c = self.noise_scale * math.sqrt(2.0 * math.log(self.n_rounds))
-        return 1.0 + c, 2.0 * self.noise_scale**2 / c / self.n_rounds
+        self._prices.set_on(self._unpacked(), self.n_observations)
 
     # --- questions ------------------------------------------------------------------------------
 
@@ -368,9 +282,7 @@ class PeeledSet(BaseConfidenceSet):
         if empty:
             self.warn_empty()
             return self._means(X), np.full(len(X), -math.inf)
-        flat = self._defining()[-1]
-        upper, lower, _ = supports(flat, self.n_tests, P, X, reference, MAX_CUTS, TOLERANCE)
-        return upper, lower
+        return supports(self._defining()[-1], P, X, reference, TOLERANCE)[:2]
 
     def _outer(self) -> tuple[Polytope, FloatArray, bool]:
         """(outer polytope, a point to aim at, whether it is empty): a function of the data alone.
@@ -383,15 +295,14 @@ class PeeledSet(BaseConfidenceSet):
             defining = self._defining()
             reference = self._reference(defining[-1])
             for age, flat in enumerate(defining):
-                shrink_to(P, flat, self.n_tests, reference, float(age))
-            empty = not self._passes(self.center) and self._has_proof_of_emptiness(P, reference)
+                shrink_to(P, flat, reference, float(age))
+            axis = np.eye(self.dim)[:1]  # a question whose cuts may leave nothing
+            empty = (
+                not self._passes(self.center)
+                and supports(defining[-1], P, axis, reference, TOLERANCE)[2]
+            )
             self._answers = (self.version, P, reference, empty)
         return self._answers[1:]
-
-    def _has_proof_of_emptiness(self, P: Polytope, reference: FloatArray) -> bool:
-        axis = np.eye(self.dim)[:1]
-        flat = self._defining()[-1]
-        return supports(flat, self.n_tests, P, axis, reference, MAX_CUTS, TOLERANCE)[2]
 
     def _defining(self) -> list[FloatArray]:
         """The tests that bound the support, oldest first."""
@@ -434,19 +345,19 @@ class PeeledSet(BaseConfidenceSet):
         """Whether every test accepts theta, from check `first` on."""
         slack = validation.TOLERANCE
         if self.directions is not None:
-            return passes(self._flat, self.n_tests, theta, slack)
-        return passes_since(self._history, first, self._n_remembered, self.n_tests, theta, slack)
+            return passes(self._flat, theta, slack)
+        return passes_since(self._history, first, self._n_remembered, theta, slack)
 
     def _assign(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
         super()._assign(arrays)
-        self._answers, self._seen = None, (b"", 0)  # they spoke of other data
+        self._forget_answers()
 
     def _reference(self, flat: FloatArray) -> FloatArray:
         """A point to aim at: the most regularised ridge estimate that passes these tests."""
-        tests = unpack(flat, self.n_tests, self.dim)
+        tests = unpack(flat, self.dim)
         for ridge in (1.0, 1e-2, 1e-4, 1e-7):
-            gram = self._precision + (ridge - 1.0) * np.eye(self.dim)
-            estimate = np.asarray(np.linalg.solve(gram, self._response), dtype=np.float64)
+            gram = self._ridge.precision + (ridge - 1.0) * np.eye(self.dim)
+            estimate = np.asarray(np.linalg.solve(gram, self._ridge.response), dtype=np.float64)
             if worst(tests, _into_ball(estimate))[0] <= 0.0:
                 return _into_ball(estimate)
         return self.center
@@ -454,21 +365,11 @@ class PeeledSet(BaseConfidenceSet):
     @property
     def n_tests(self) -> int:
         """How many tests there are."""
-        return self._n_designed + int(self._clock[OFFERED])
+        return len(self._unpacked().a)
 
     def _unpacked(self) -> Tests:
-        return unpack(self._flat, self.n_tests, self.dim)
+        return unpack(self._flat, self.dim)
 
 
 def _into_ball(theta: FloatArray) -> FloatArray:
     return theta / max(1.0, math.hypot(*theta))
-
-
-def _padded(flat: FloatArray, n: int, dim: int) -> FloatArray:
-    """The same n tests and one more, which accepts everything while it has seen nothing."""
-    wide = np.zeros(flat_size(n + 1, dim))
-    old, new = unpack(flat, n, dim), unpack(wide, n + 1, dim)
-    for source, target in zip(old[:-1], new[:-1], strict=True):
-        target[:n] = source
-    new.o[:] = old.o
-    return wide

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from voful.compiled import kernel
+from voful.compiled import kernel, part
 from voful.confidence.algebra import symmetric_times
 from voful.confidence.peeled.dual_simplex import (
     Polytope,
@@ -26,7 +26,7 @@ CLEAR = 1e-9  # least excess that counts
 PRECISION = 1e-2  # of a slab's distance from the prediction
 
 
-@kernel
+@part
 def slab(T: Tests, i: int, u: FloatArray, c: FloatArray) -> float:
     """The least tau for which test i is seen to eliminate every |theta| <= 1 with u.theta > tau.
 
@@ -73,13 +73,13 @@ def slab(T: Tests, i: int, u: FloatArray, c: FloatArray) -> float:
 
 
 @kernel
-def add_slabs(flat: FloatArray, n: int, P: Polytope, clock: float, c: FloatArray) -> None:
+def add_slabs(flat: FloatArray, P: Polytope, clock: float, c: FloatArray) -> None:
     """Each test's slabs, without any linear programme."""
     d = c.shape[0]
-    T = unpack(flat, n, d)
+    T = unpack(flat, d)
     B = new_basis(d)
     start_at_corner(c, B)
-    for i in range(n):
+    for i in range(T.a.shape[0]):
         length = math.sqrt(np.dot(T.b[i], T.b[i]))
         if length == 0.0:
             continue

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voful.compiled import kernel
+from voful.compiled import kernel, part
 from voful.confidence.algebra import symmetric_times
 from voful.typing import BoolArray, FloatArray
 
@@ -43,43 +43,40 @@ def flat_size(n: int, d: int) -> int:
     return n * (d * d + 3 * d + 5) + d
 
 
-def n_tests_in(flat: FloatArray, d: int) -> int:
-    """How many tests in R^d a flat array holds."""
-    return (len(flat) - d) // (d * d + 3 * d + 5)
-
-
-@kernel
-def unpack(flat: FloatArray, n: int, d: int) -> Tests:
+@part
+def unpack(flat: FloatArray, d: int) -> Tests:
     """The named views of a flat array."""
-    at = 0
-    nu = flat[at : at + n * d].reshape(n, d)
-    at += n * d
-    a = flat[at : at + n]
-    at += n
-    b = flat[at : at + n * d].reshape(n, d)
-    at += n * d
-    e = flat[at : at + n]
-    at += n
-    f = flat[at : at + n * d].reshape(n, d)
-    at += n * d
-    G = flat[at : at + n * d * d].reshape(n, d, d)
-    at += n * d * d
-    kappa = flat[at : at + n]
-    beta0 = flat[at + n : at + 2 * n]
-    beta1 = flat[at + 2 * n : at + 3 * n]
-    o = flat[at + 3 * n : at + 3 * n + d]
-    return Tests(nu, a, b, e, f, G, kappa, beta0, beta1, o)
+    n = (flat.shape[0] - d) // (d * d + 3 * d + 5)
+    b = n * d + n  # where b, f and G begin
+    f = b + n * d + n
+    G = f + n * d
+    end = G + n * d * d
+    return Tests(
+        flat[: n * d].reshape(n, d),
+        flat[n * d : b],
+        flat[b : b + n * d].reshape(n, d),
+        flat[b + n * d : f],
+        flat[f:G].reshape(n, d),
+        flat[G:end].reshape(n, d, d),
+        flat[end : end + n],
+        flat[end + n : end + 2 * n],
+        flat[end + 2 * n : end + 3 * n],
+        flat[end + 3 * n :],
+    )
 
 
-@kernel
-def add_observation(flat: FloatArray, n: int, x: FloatArray, y: float) -> None:
-    """One round, O(N d^2). nu may change between rounds: c only has to be known before y."""
+@part
+def add_observation(flat: FloatArray, x: FloatArray, y: float) -> None:
+    """One round (Algorithm 1, lines 7-8), O(N d^2).
+
+    nu may change between rounds: c only has to be known before y.
+    """
     d = x.shape[0]
-    T = unpack(flat, n, d)
+    T = unpack(flat, d)
     r = y
     for k in range(d):
         r -= x[k] * T.o[k]
-    for i in range(n):
+    for i in range(T.a.shape[0]):
         c = 0.0
         for k in range(d):
             c += x[k] * T.nu[i, k]
@@ -97,12 +94,12 @@ def add_observation(flat: FloatArray, n: int, x: FloatArray, y: float) -> None:
 
 
 @kernel
-def move_origin(flat: FloatArray, n: int, o: FloatArray) -> None:
+def move_origin(flat: FloatArray, o: FloatArray) -> None:
     """Exact change of origin by D: a -= b.D, e += -2 f.D + D'G D, f -= G D."""
     d = o.shape[0]
-    T = unpack(flat, n, d)
+    T = unpack(flat, d)
     D = o - T.o
-    for i in range(n):
+    for i in range(T.a.shape[0]):
         bD = 0.0
         fD = 0.0
         DGD = 0.0
@@ -136,7 +133,14 @@ def select_tests(T: Tests, kept: BoolArray) -> FloatArray:
     return np.concatenate([*parts, T.o])
 
 
-@kernel
+def one_more(flat: FloatArray, d: int) -> FloatArray:
+    """The same tests and another, which accepts everything while it has seen nothing."""
+    T = unpack(flat, d)
+    parts = [np.append(view.ravel(), np.zeros(view[:1].size)) for view in T[:-1]]
+    return np.concatenate([*parts, T.o])
+
+
+@part
 def linear_part(T: Tests, i: int, theta: FloatArray) -> tuple[float, float]:
     """(S, right side without its root) of test i at theta, O(d)."""
     S, squared = T.a[i], 0.0
@@ -146,9 +150,9 @@ def linear_part(T: Tests, i: int, theta: FloatArray) -> tuple[float, float]:
     return S, T.beta0[i] + T.beta1[i] * math.sqrt(squared)
 
 
-@kernel
+@part
 def sides(T: Tests, i: int, theta: FloatArray) -> tuple[float, float]:
-    """(S, right side) of test i at theta, O(d^2)."""
+    """(S, right side) of test i at theta (Algorithm 1, line 9), O(d^2)."""
     S, right = linear_part(T, i, theta)
     t = theta - T.o
     Gt = np.empty_like(t)
@@ -159,7 +163,7 @@ def sides(T: Tests, i: int, theta: FloatArray) -> tuple[float, float]:
     return S, right + math.sqrt(T.kappa[i] * max(V, 0.0))
 
 
-@kernel
+@part
 def excess(T: Tests, i: int, theta: FloatArray) -> tuple[float, float]:
     """(g, sign of S): g = |S| - right side; theta is eliminated by test i iff g > 0."""
     S, right = sides(T, i, theta)
@@ -181,10 +185,10 @@ def worst(T: Tests, theta: FloatArray) -> tuple[float, int, float]:
 
 
 @kernel
-def passes(flat: FloatArray, n: int, theta: FloatArray, slack: float) -> bool:
+def passes(flat: FloatArray, theta: FloatArray, slack: float) -> bool:
     """Literal membership (the tests, not the ball), with relative slack on the right side."""
-    T = unpack(flat, n, theta.shape[0])
-    for i in range(n):
+    T = unpack(flat, theta.shape[0])
+    for i in range(T.a.shape[0]):
         S, right = sides(T, i, theta)
         if abs(S) > right * (1.0 + slack):
             return False
@@ -193,16 +197,16 @@ def passes(flat: FloatArray, n: int, theta: FloatArray, slack: float) -> bool:
 
 @kernel
 def passes_since(
-    history: FloatArray, first: int, last: int, n: int, theta: FloatArray, slack: float
+    history: FloatArray, first: int, last: int, theta: FloatArray, slack: float
 ) -> bool:
     """`passes` at every check from `first` to before `last`."""
     for k in range(first, last):  # noqa: SIM110 (a generator does not compile)
-        if not passes(history[k], n, theta, slack):
+        if not passes(history[k], theta, slack):
             return False
     return True
 
 
-@kernel
+@part
 def exit_step(
     T: Tests, i: int, sign: float, p: FloatArray, ray: FloatArray, longest: float
 ) -> float:
@@ -215,50 +219,48 @@ def exit_step(
     """
     d = p.shape[0]
     s0, s1, v0, v1, v2, n0, n1, n2 = T.a[i], 0.0, T.e[i], 0.0, 0.0, 0.0, 0.0, 0.0
-    t = p - T.o
+    offset = p - T.o
     Gt, Gr = np.empty(d), np.empty(d)
-    symmetric_times(T.G[i], t, Gt)
+    symmetric_times(T.G[i], offset, Gt)
     symmetric_times(T.G[i], ray, Gr)
     for k in range(d):
-        s0 -= T.b[i, k] * t[k]
+        s0 -= T.b[i, k] * offset[k]
         s1 -= T.b[i, k] * ray[k]
-        v0 += t[k] * (Gt[k] - 2.0 * T.f[i, k])
+        v0 += offset[k] * (Gt[k] - 2.0 * T.f[i, k])
         v1 += ray[k] * (Gt[k] - T.f[i, k])
         v2 += ray[k] * Gr[k]
         n0 += p[k] * p[k]
         n1 += p[k] * ray[k]
         n2 += ray[k] * ray[k]
-    s0 = sign * s0 - T.beta0[i]
-    s1 = sign * s1
+    s0, s1 = sign * s0 - T.beta0[i], sign * s1
     root, per_norm = math.sqrt(T.kappa[i]), T.beta1[i]
-    near = 0.0
-    g_near = s0 - per_norm * math.sqrt(n0) - root * math.sqrt(max(v0, 0.0))
+    near, far = 0.0, longest
+    g_near = s0 - per_norm * on_ray(near, n0, n1, n2) - root * on_ray(near, v0, v1, v2)
     if g_near <= 0.0:
         return 0.0
-    far = longest
-    norm = math.sqrt(max(n0 + far * (2.0 * n1 + n2 * far), 0.0))
-    spread = math.sqrt(max(v0 + far * (2.0 * v1 + v2 * far), 0.0))
-    g_far = s0 + s1 * far - per_norm * norm - root * spread
+    g_far = s0 + s1 * far - per_norm * on_ray(far, n0, n1, n2) - root * on_ray(far, v0, v1, v2)
     if g_far > 0.0:
         return longest
     for _ in range(40):
         s = near + (far - near) * g_near / (g_near - g_far)  # secant: still inside
-        norm = math.sqrt(max(n0 + s * (2.0 * n1 + n2 * s), 1e-300))
-        spread = math.sqrt(max(v0 + s * (2.0 * v1 + v2 * s), 1e-300))
+        norm, spread = on_ray(s, n0, n1, n2), on_ray(s, v0, v1, v2)
         g = s0 + s1 * s - per_norm * norm - root * spread
         if g <= 0.0:  # rounding only
             break
         step = s - near
         near, g_near = s, g
         slope = s1 - per_norm * (n1 + n2 * s) / norm - root * (v1 + v2 * s) / spread
-        if slope < 0.0:  # tangent: on the boundary or outside
-            beyond = s - g / slope
-            if beyond < far:
-                norm = math.sqrt(max(n0 + beyond * (2.0 * n1 + n2 * beyond), 0.0))
-                spread = math.sqrt(max(v0 + beyond * (2.0 * v1 + v2 * beyond), 0.0))
-                g = s0 + s1 * beyond - per_norm * norm - root * spread
-                if g <= 0.0:
-                    far, g_far = beyond, g
+        t = s - g / slope if slope < 0.0 else far  # tangent: on the boundary or outside
+        if t < far:
+            g = s0 + s1 * t - per_norm * on_ray(t, n0, n1, n2) - root * on_ray(t, v0, v1, v2)
+            if g <= 0.0:
+                far, g_far = t, g
         if far - near <= 1e-7 * far or step <= 1e-9 * far or g_far == 0.0:
             break
     return near
+
+
+@part
+def on_ray(s: float, q0: float, q1: float, q2: float) -> float:
+    """sqrt(q0 + 2 q1 s + q2 s^2), a norm: positive also where it rounds to 0 or below."""
+    return math.sqrt(max(q0 + s * (2.0 * q1 + q2 * s), 1e-300))

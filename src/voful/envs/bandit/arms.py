@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -129,40 +129,29 @@ class TinyThenUnitArms:
     dim: int
     n_arms: int
     n_tiny: int
-    tiny_norm: float
-    redraw: bool
-    _unit: RandomArms = field(repr=False, compare=False)
+    tiny_norm: float | None = None
+    redraw: bool = False
+    changes = True
 
-    def __init__(
-        self,
-        dim: int,
-        n_arms: int,
-        n_tiny: int,
-        tiny_norm: float | None = None,
-        redraw: bool = False,
-    ) -> None:
-        unit = RandomArms(dim, n_arms, "sphere", redraw)
-        n_tiny = validation.positive_int("n_tiny", n_tiny)
+    def __post_init__(self) -> None:
+        unit = self._unit
+        n_tiny = validation.positive_int("n_tiny", self.n_tiny)
         norm = 1.0 / math.sqrt(n_tiny)
-        if tiny_norm is not None:
-            norm = validation.positive_float("tiny_norm", tiny_norm)
+        if self.tiny_norm is not None:
+            norm = validation.positive_float("tiny_norm", self.tiny_norm)
         if norm > 1.0:
             raise validation.fail("tiny_norm", norm, "a number in (0, 1]")
-        object.__setattr__(self, "_unit", unit)
-        object.__setattr__(self, "dim", unit.dim)
-        object.__setattr__(self, "n_arms", unit.n_arms)
-        object.__setattr__(self, "n_tiny", n_tiny)
-        object.__setattr__(self, "tiny_norm", norm)
-        object.__setattr__(self, "redraw", unit.redraw)
+        checked = {"dim": unit.dim, "n_arms": unit.n_arms, "n_tiny": n_tiny, "tiny_norm": norm}
+        self.__dict__.update(checked)
 
     @property
-    def changes(self) -> bool:
-        """Whether the arms differ from round to round."""
-        return True
+    def _unit(self) -> RandomArms:
+        return RandomArms(self.dim, self.n_arms, "sphere", self.redraw)
 
     def block(self, seed: np.random.SeedSequence, index: int) -> FloatArray:
         """Arms of one block of rounds."""
         rounds = index * BLOCK_ROUNDS + np.arange(BLOCK_ROUNDS)
+        assert self.tiny_norm is not None  # by __post_init__
         norms = np.where(rounds < self.n_tiny, self.tiny_norm, 1.0)
         return norms[:, np.newaxis, np.newaxis] * self._unit.block(seed, index)
 
@@ -176,6 +165,7 @@ class GivenArms:
     """The same given arms, an (n_arms, dim) array with rows in the unit ball, each round."""
 
     array: FloatArray
+    changes = False
 
     def __init__(self, array: npt.ArrayLike) -> None:
         allowed = "an (n_arms, dim) array with at least one row and one column"
@@ -201,11 +191,6 @@ class GivenArms:
     def n_arms(self) -> int:
         """Number of arms in a round."""
         return int(self.array.shape[0])
-
-    @property
-    def changes(self) -> bool:
-        """Whether the arms differ from round to round."""
-        return False
 
     def block(self, seed: np.random.SeedSequence, index: int) -> FloatArray:
         """Return the given arms, shape (1, n_arms, dim), whatever the seed and the block."""

@@ -21,16 +21,7 @@ from voful.envs.bandit.noise import (
     reward_and_variance,
     variances,
 )
-from voful.envs.bandit.streams import (
-    BLOCK_ROUNDS,
-    NOISE,
-    THETA,
-    BlockStream,
-    block_stream,
-    generator,
-    in_words,
-    uniforms,
-)
+from voful.envs.bandit.streams import BLOCK_ROUNDS, NOISE, THETA, generator, uniforms
 from voful.typing import ConfidenceSet, FloatArray, Seed
 
 RANGE_SLACK = 1e-9  # what rounding may add to a mean; such means are clipped into the range
@@ -95,7 +86,7 @@ class LinearBandit:
         if not isinstance(noise, Noise):
             raise validation.fail_type("noise", noise, "a Noise")
         theta = np.array(validation.vector("theta_star", theta_star, arms.dim))
-        lo, hi = validation.reward_range(reward_range)
+        lo, hi = validation.reward_range("reward_range", reward_range)
         lowest, highest = arms.mean_range(theta)
         if lowest < lo - RANGE_SLACK or highest > hi + RANGE_SLACK:
             raise validation.fail(
@@ -109,8 +100,7 @@ class LinearBandit:
         self._noise = noise
         self._kind = noise.kind
         self._lo, self._hi = lo, hi
-        self._seed = in_words(validation.seed(seed))
-        self._noise_stream = block_stream(self._seed, NOISE)
+        self._seed = validation.seed(seed)
         self._enter(self.block(0), 0)
 
     @property
@@ -137,11 +127,6 @@ class LinearBandit:
     def noise(self) -> Noise:
         """Law and scale of the noise."""
         return self._noise
-
-    @property
-    def noise_stream(self) -> BlockStream:
-        """Where the noise's uniforms come from."""
-        return self._noise_stream
 
     @property
     def round(self) -> int:
@@ -229,10 +214,16 @@ class LinearBandit:
         if self._source.changes:
             yield from map(self.block, range(1, -(-n_rounds // BLOCK_ROUNDS)))
 
+    def uniforms(self, first: int, last: int) -> FloatArray:
+        """What the noise of rounds first + 1 .. last is made of, shape (last - first,)."""
+        skipped = first - first % BLOCK_ROUNDS
+        blocks = range(first // BLOCK_ROUNDS, -(-last // BLOCK_ROUNDS))
+        return uniforms(self._seed, NOISE, blocks=blocks)[first - skipped : last - skipped]
+
     def _enter(self, block: Block, t: int) -> None:
         self._block = block
         self._best = block.means.max(axis=1)
-        self._uniforms = uniforms(self._noise_stream, t // BLOCK_ROUNDS)
+        self._uniforms = self.uniforms(t, t + BLOCK_ROUNDS)
         self._round = t
         self._row = 0
 
@@ -298,13 +289,8 @@ def linear_bandit(
     if theta_star is None:
         theta_star = radius * arm_sources.on_sphere(generator(root, THETA), (dim,))
     scale = _scale(dim, sigma, sigma_low, sigma_high, direction)
-    return LinearBandit(
-        theta_star,
-        arms=source,
-        noise=Noise(noise, scale),
-        reward_range=reward_range,
-        seed=root,
-    )
+    law = Noise(noise, scale)
+    return LinearBandit(theta_star, arms=source, noise=law, reward_range=reward_range, seed=root)
 
 
 def _source(

@@ -21,14 +21,8 @@ from voful.envs.bandit.arms import projections
 from voful.envs.bandit.normal import truncated_gaussian, truncated_gaussian_variance
 from voful.typing import ConfidenceSet, FloatArray
 
-NONE: Final = 0
-GAUSSIAN: Final = 1
-UNIFORM: Final = 2
-TWO_POINT: Final = 3
-RARE_POSITIVE: Final = 4
-RARE_NEGATIVE: Final = 5
-BERNOULLI: Final = 6
-ADVERSARY: Final = 7
+NONE, GAUSSIAN, UNIFORM, TWO_POINT = range(4)
+RARE_POSITIVE, RARE_NEGATIVE, BERNOULLI, ADVERSARY = range(4, 8)
 
 LAWS: Final = (
     "none",

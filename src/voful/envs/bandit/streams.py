@@ -6,13 +6,13 @@ the rounds before it were run, nor on the other streams.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable
+from typing import Any, Final
 
 import numpy as np
 
-from voful.compiled import kernel
-from voful.envs.bandit.pcg64 import fill_uniforms, midpoint
-from voful.typing import FloatArray, WordArray
+from voful.compiled import inlined, kernel
+from voful.typing import FloatArray
 
 BLOCK_ROUNDS: Final = 256  # rounds per block; changing it changes every seeded environment
 
@@ -24,27 +24,7 @@ NOISE: Final = 0x656E7603
 TRAJECTORIES: Final = 0x656E7604
 FAMILY: Final = 0x656E7605
 
-
-def in_words(seed: np.random.SeedSequence) -> np.random.SeedSequence:
-    """The same seed, with its entropy as the words that NumPy makes of it for each generator.
-
-    Of what a generator costs, a third is to make them.
-    """
-    words = np.array(_words(seed.entropy), dtype=np.uint32)
-    return np.random.SeedSequence(words, spawn_key=seed.spawn_key, pool_size=seed.pool_size)
-
-
-def _words(entropy: Any) -> list[int]:
-    """Base 2^32, lowest first, number by number; 0 is one word. NumPy takes text for numbers."""
-    if isinstance(entropy, str):
-        return _words(int(entropy, 16 if entropy.startswith("0x") else 10))
-    if not isinstance(entropy, (int, np.integer)):
-        return [word for number in entropy for word in _words(number)]
-    number = int(entropy)
-    words = [number & 0xFFFFFFFF]
-    while number := number >> 32:
-        words.append(number & 0xFFFFFFFF)
-    return words
+_12: Final = np.uint64(12)
 
 
 def generator(seed: np.random.SeedSequence, *address: int) -> np.random.Generator:
@@ -59,44 +39,34 @@ def generator(seed: np.random.SeedSequence, *address: int) -> np.random.Generato
     return np.random.Generator(np.random.PCG64(descendant))
 
 
-class BlockStream(NamedTuple):
-    """What a kernel needs for ``generator(seed, *address, block)``, for blocks below 2^32.
+def uniforms(seed: np.random.SeedSequence, *address: int, blocks: Iterable[int]) -> FloatArray:
+    """Return the uniforms of some blocks, (k + 1/2) / 2^52, BLOCK_ROUNDS for each block.
 
-    Attributes
-    ----------
-    entropy
-        The words of seed and address as `SeedSequence` puts them together; the last is the block.
-    pool_size
-        Of the SeedSequence.
+    k is what ``generator(seed, *address, block).integers(0, 2**52)`` gives. Long runs would notice
+    what 80 generators cost: the words of the seed are put together once, as NumPy would for each.
     """
-
-    entropy: WordArray
-    pool_size: int
-
-
-def block_stream(seed: np.random.SeedSequence, *address: int) -> BlockStream:
-    """The stream at an address."""
     words = _words(seed.entropy)
     words += [0] * (seed.pool_size - len(words))
-    words += _words((*seed.spawn_key, *address, 0))
-    entropy = np.array(words, dtype=np.uint64)
-    entropy.flags.writeable = False
-    return BlockStream(entropy, seed.pool_size)
+    entropy = np.array(words + _words((*seed.spawn_key, *address, 0)), dtype=np.uint32)
+    drawn = []
+    for block in blocks:
+        entropy[-1] = block
+        descendant = np.random.SeedSequence(entropy, pool_size=seed.pool_size)
+        drawn.append(np.random.PCG64(descendant).random_raw(BLOCK_ROUNDS))
+    return np.asarray(((np.concatenate(drawn) >> _12) + 0.5) * 2.0**-52)
 
 
-@kernel
-def fill_block(stream: BlockStream, block: int, out: FloatArray) -> None:
-    """`uniforms` into an array."""
-    entropy = stream.entropy.copy()
-    entropy[-1] = block
-    fill_uniforms(entropy, stream.pool_size, out)
-
-
-def uniforms(stream: BlockStream, block: int) -> FloatArray:
-    """Return the uniforms of one block, `midpoint` each, shape (BLOCK_ROUNDS,)."""
-    out = np.empty(BLOCK_ROUNDS)
-    fill_block(stream, block, out)
-    return out
+def _words(entropy: Any) -> list[int]:
+    """Base 2^32, lowest first, number by number; 0 is one word. NumPy takes text for numbers."""
+    if isinstance(entropy, str):
+        return _words(int(entropy, 16 if entropy.startswith("0x") else 10))
+    if not isinstance(entropy, (int, np.integer)):
+        return [word for number in entropy for word in _words(number)]
+    number = int(entropy)
+    words = [number & 0xFFFFFFFF]
+    while number := number >> 32:
+        words.append(number & 0xFFFFFFFF)
+    return words
 
 
 # --- by episode and step ----------------------------------------------------------------------
@@ -122,6 +92,12 @@ def _mix(z: np.uint64) -> np.uint64:
 def episode_stream(key: np.uint64, episode: int) -> np.uint64:
     """Where the stream of an episode starts."""
     return _mix(key + _GOLDEN * np.uint64(episode + 1))
+
+
+@inlined
+def midpoint(word: np.uint64) -> float:
+    """(k + 1/2) / 2^52 with k the upper 52 bits: strictly inside (0, 1), symmetric about 1/2."""
+    return (np.float64(word >> _12) + 0.5) * 2.0**-52
 
 
 @kernel

@@ -7,7 +7,7 @@ a fixed time T, so that H is only how finely time is cut.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from voful.envs.mixture.linear_mixture import LinearMixtureMDP
 from voful.mdp.model import LinearMixtureModel
 from voful.typing import FloatArray, Seed
 
+Weights: TypeAlias = npt.ArrayLike | None
 N_CHAIN: Final = 5  # places of the chain before the goal
 
 
@@ -30,7 +31,7 @@ def default_theta(dim: int) -> FloatArray:
 
 
 def ctgoal(
-    horizon: int, *, dim: int = 3, theta_star: npt.ArrayLike | None = None, seed: Seed = 0
+    horizon: int, *, dim: int = 3, theta_star: Weights = None, seed: Seed = 0
 ) -> LinearMixtureMDP:
     """Reach the goal before the deadline: a chain of five places, a goal, an end; A = d.
 
@@ -39,17 +40,12 @@ def ctgoal(
     """
     dim = validation.positive_int("dim", dim)
     step = _time_step(horizon, 12.0, 0.9 + 0.25)
-    P = _chain(dim, 0.9 * step, 0.05 * step, 0.25 * step)
-    return _mdp(P, _goal_rewards(dim), horizon, 0, theta_star, seed)
+    P, rewards = _chain(dim, 0.9 * step, 0.05 * step, 0.25 * step)
+    return _mdp(P, rewards, horizon, 0, theta_star, seed)
 
 
 def mortal(
-    horizon: int,
-    *,
-    dim: int = 3,
-    killing: float = 0.02,
-    theta_star: npt.ArrayLike | None = None,
-    seed: Seed = 0,
+    horizon: int, *, dim: int = 3, killing: float = 0.02, theta_star: Weights = None, seed: Seed = 0
 ) -> LinearMixtureMDP:
     """The chain of `ctgoal` at a fixed time step of 1/2, and every step may be the last one.
 
@@ -58,18 +54,14 @@ def mortal(
     """
     dim = validation.positive_int("dim", dim)
     killing = validation.probability("killing", killing)
-    P = (1.0 - killing) * _chain(dim, 0.45, 0.025, 0.125)
+    P, rewards = _chain(dim, 0.45, 0.025, 0.125)
+    P *= 1.0 - killing
     P[..., -1] += killing
-    return _mdp(P, _goal_rewards(dim), horizon, 0, theta_star, seed)
+    return _mdp(P, rewards, horizon, 0, theta_star, seed)
 
 
 def ctqueue(
-    horizon: int,
-    *,
-    dim: int = 3,
-    capacity: int = 7,
-    theta_star: npt.ArrayLike | None = None,
-    seed: Seed = 0,
+    horizon: int, *, dim: int = 3, capacity: int = 7, theta_star: Weights = None, seed: Seed = 0
 ) -> LinearMixtureMDP:
     """A queue with d service modes, half full at first; A = d.
 
@@ -96,7 +88,7 @@ def ctrandom(
     n_states: int = 10,
     n_actions: int = 4,
     n_successors: int = 3,
-    theta_star: npt.ArrayLike | None = None,
+    theta_star: Weights = None,
     seed: Seed = 0,
 ) -> LinearMixtureMDP:
     """Random jumps at rate 1, to `n_successors` random states with random probabilities.
@@ -121,11 +113,7 @@ def ctrandom(
 
 
 def riverswim(
-    horizon: int = 100,
-    *,
-    n_states: int = 10,
-    theta_star: npt.ArrayLike | None = None,
-    seed: Seed = 0,
+    horizon: int = 100, *, n_states: int = 10, theta_star: Weights = None, seed: Seed = 0
 ) -> LinearMixtureMDP:
     """RiverSwim [1]: to swim right against the stream is slow and pays, to drift left is easy.
 
@@ -156,11 +144,7 @@ def riverswim(
 
 
 def gridworld(
-    horizon: int,
-    *,
-    size: int = 5,
-    theta_star: npt.ArrayLike | None = None,
-    seed: Seed = 0,
+    horizon: int, *, size: int = 5, theta_star: Weights = None, seed: Seed = 0
 ) -> LinearMixtureMDP:
     """A size x size grid with pits between start and goal along the bottom row; A = 4.
 
@@ -195,12 +179,7 @@ def gridworld(
 
 
 FAMILIES: Final[Mapping[str, Callable[..., LinearMixtureMDP]]] = {
-    "ctgoal": ctgoal,
-    "ctqueue": ctqueue,
-    "ctrandom": ctrandom,
-    "gridworld": gridworld,
-    "mortal": mortal,
-    "riverswim": riverswim,
+    family.__name__: family for family in (ctgoal, ctqueue, ctrandom, gridworld, mortal, riverswim)
 }
 """Families by name, for studies and the command line."""
 
@@ -215,7 +194,7 @@ def _mdp(
     rewards: FloatArray,
     horizon: int,
     initial_state: int,
-    theta_star: npt.ArrayLike | None,
+    theta_star: Weights,
     seed: Seed,
 ) -> LinearMixtureMDP:
     model = LinearMixtureModel(P, rewards, horizon, initial_state)
@@ -232,8 +211,10 @@ def _time_step(horizon: int, time: float, rate: float) -> float:
     return time / horizon
 
 
-def _chain(dim: int, works: float, else_works: float, slips: float) -> FloatArray:
-    """(d, S, A, S): five places, the goal, the end."""
+def _chain(
+    dim: int, works: float, else_works: float, slips: float
+) -> tuple[FloatArray, FloatArray]:
+    """(d, S, A, S) and rewards (S, A): five places, the goal, the end."""
     goal, end = N_CHAIN, N_CHAIN + 1
     P = np.zeros((dim, N_CHAIN + 2, dim, N_CHAIN + 2))
     for s in range(N_CHAIN):
@@ -242,13 +223,9 @@ def _chain(dim: int, works: float, else_works: float, slips: float) -> FloatArra
             P[:, s, :, s - 1] = slips
     P[:, [goal, end], :, end] = 1.0
     _fill_diagonal(P)
-    return P
-
-
-def _goal_rewards(dim: int) -> FloatArray:
     rewards = np.zeros((N_CHAIN + 2, dim))
-    rewards[N_CHAIN] = 1.0
-    return rewards
+    rewards[goal] = 1.0
+    return P, rewards
 
 
 def _fill_diagonal(P: FloatArray) -> None:

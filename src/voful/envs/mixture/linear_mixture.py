@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -33,50 +34,48 @@ class Trajectories(NamedTuple):
     lengths: IntArray  # (n,)
 
 
+class Chain(NamedTuple):
+    """Where steps lead and what they pay, for kernels."""
+
+    successors: IntArray  # (S, A, B)
+    n_successors: IntArray  # (S, A)
+    transition: FloatArray  # (S, A, B), their true probabilities
+    rewards: FloatArray  # (S, A)
+    absorbing: BoolArray  # (S,)
+    initial_state: int
+    horizon: int
+
+
 @kernel
-def draw_successor(
-    successors: IntArray, transition: FloatArray, n_successors: IntArray, s: int, a: int, u: float
-) -> int:
+def draw_successor(chain: Chain, s: int, a: int, u: float) -> int:
     """Next state at the uniform u, by the inverse CDF over the list of successors."""
     last = 0
     total = 0.0
-    for b in range(n_successors[s, a]):
-        p = transition[s, a, b]
+    for b in range(chain.n_successors[s, a]):
+        p = chain.transition[s, a, b]
         if p > 0.0:
             last = b
             total += p
             if u < total:
                 break
-    return int(successors[s, a, last])
+    return int(chain.successors[s, a, last])
 
 
 @kernel
-def _simulate(
-    successors: IntArray,
-    transition: FloatArray,
-    n_successors: IntArray,
-    absorbing: BoolArray,
-    initial_state: int,
-    horizon: int,
-    plan: IntArray,
-    key: np.uint64,
-    first: int,
-    states: IntArray,
-    actions: IntArray,
-    lengths: IntArray,
-) -> None:
-    """Play episodes first, first+1, ...; keep as many steps as `actions` has columns."""
+def _simulate(chain: Chain, plan: IntArray, key: np.uint64, first: int, kept: Trajectories) -> None:
+    """Play episodes first, first+1, ...; keep as many steps as actions have columns."""
+    states, actions, lengths = kept
     rows, width = plan.shape[0], actions.shape[1]
     for i in range(lengths.shape[0]):
         stream = episode_stream(key, first + i)
-        s = initial_state
+        s = chain.initial_state
         h = 0
-        while h < horizon and not absorbing[s]:
-            a = plan[min(horizon - h, rows - 1), s]
+        while h < chain.horizon and not chain.absorbing[s]:
+            a = plan[min(chain.horizon - h, rows - 1), s]
             if h < width:
                 states[i, h] = s
                 actions[i, h] = a
-            s = draw_successor(successors, transition, n_successors, s, a, uniform_at(stream, h))
+            s = draw_successor(chain, s, a, uniform_at(stream, h))
             h += 1
         lengths[i] = h
         if h <= width:
@@ -85,27 +84,20 @@ def _simulate(
 
 
 @kernel
-def _evaluate(
-    successors: IntArray,
-    transition: FloatArray,
-    n_successors: IntArray,
-    rewards: FloatArray,
-    horizon: int,
-    plan: IntArray,
-) -> FloatArray:
-    """V of a policy with `horizon` steps to go, shape (S,)."""
-    S = rewards.shape[0]
+def _evaluate(chain: Chain, plan: IntArray) -> float:
+    """V of a policy in the initial state, with `horizon` steps to go."""
+    S = chain.rewards.shape[0]
     last_row = plan.shape[0] - 1
     old = np.zeros(S)
     new = np.zeros(S)
-    for n in range(1, horizon + 1):
+    for n in range(1, chain.horizon + 1):
         row = min(n, last_row)
         change = 0.0
         for s in range(S):
             a = plan[row, s]
-            value = rewards[s, a]
-            for b in range(n_successors[s, a]):
-                value += transition[s, a, b] * old[successors[s, a, b]]
+            value = chain.rewards[s, a]
+            for b in range(chain.n_successors[s, a]):
+                value += chain.transition[s, a, b] * old[chain.successors[s, a, b]]
             new[s] = value
             change = max(change, abs(value - old[s]))
         old, new = new, old
@@ -113,29 +105,22 @@ def _evaluate(
         # than the step before it: nothing but rounding is left.
         if n >= last_row and change <= FIXED_POINT:
             break
-    return old
+    return float(old[chain.initial_state])
 
 
 @kernel
-def _optimize(
-    successors: IntArray,
-    transition: FloatArray,
-    n_successors: IntArray,
-    rewards: FloatArray,
-    values: FloatArray,
-    actions: IntArray,
-    filled: int,
-) -> tuple[int, bool]:
+def _optimize(chain: Chain, values: FloatArray, actions: IntArray, filled: int) -> tuple[int, bool]:
     """Fill rows `filled`.. of values and actions; (rows filled, whether the last is final)."""
-    S, A = rewards.shape
+    S, A = chain.rewards.shape
     for n in range(filled, values.shape[0]):
         change = 0.0
         for s in range(S):
             best = -1.0
             for a in range(A):
-                value = rewards[s, a]
-                for b in range(n_successors[s, a]):
-                    value += transition[s, a, b] * values[n - 1, successors[s, a, b]]
+                value = chain.rewards[s, a]
+                for b in range(chain.n_successors[s, a]):
+                    after = values[n - 1, chain.successors[s, a, b]]
+                    value += chain.transition[s, a, b] * after
                 if value > best:
                     best = value
                     actions[n, s] = a
@@ -176,10 +161,11 @@ class LinearMixtureMDP:
         theta.flags.writeable = False
         self._model = model
         self._theta_star = theta
-        self._transition = np.ascontiguousarray(np.maximum(transition, 0.0))
+        transition = np.ascontiguousarray(np.maximum(transition, 0.0))
+        known = model.rewards, model.absorbing, model.initial_state, model.horizon
+        self._chain = Chain(model.successors, model.n_successors, transition, *known)
         self._key = stream_key(validation.seed(seed), TRAJECTORIES)
         self._episode = 0
-        self._optimum: tuple[float, IntArray] | None = None
 
     @property
     def model(self) -> LinearMixtureModel:
@@ -192,9 +178,14 @@ class LinearMixtureMDP:
         return self._theta_star
 
     @property
+    def chain(self) -> Chain:
+        """What `draw_successor` needs, to be read only."""
+        return self._chain
+
+    @property
     def transition(self) -> FloatArray:
         """(S, A, B) true probabilities of `model.successors`, the caller's own copy."""
-        return self._transition.copy()
+        return self._chain.transition.copy()
 
     @property
     def episode(self) -> int:
@@ -204,57 +195,39 @@ class LinearMixtureMDP:
     @property
     def optimal_value(self) -> float:
         """Largest expected sum of rewards of an episode."""
-        return self._best()[0]
+        return self._best[0]
 
     @property
     def optimal_actions(self) -> IntArray:
         """A best policy."""
-        return self._best()[1].copy()
+        return self._best[1].copy()
 
+    @cached_property
     def _best(self) -> tuple[float, IntArray]:
-        if self._optimum is None:
-            model = self._model
-            values = np.zeros((1, model.n_states))
-            actions = np.zeros((1, model.n_states), dtype=np.int64)
-            final = False
-            while not final and len(values) <= model.horizon:
-                filled = len(values)
-                room = np.zeros((min(filled + 255, model.horizon + 1 - filled), model.n_states))
-                values = np.concatenate([values, room])
-                actions = np.concatenate([actions, room.astype(np.int64)])
-                rows, final = _optimize(
-                    model.successors,
-                    self._transition,
-                    model.n_successors,
-                    model.rewards,
-                    values,
-                    actions,
-                    filled,
-                )
-                values, actions = values[:rows], actions[:rows]
-            self._optimum = float(values[-1, model.initial_state]), actions.copy()
-        return self._optimum
+        model = self._model
+        values = np.zeros((1, model.n_states))
+        actions = np.zeros((1, model.n_states), dtype=np.int64)
+        final = False
+        while not final and len(values) <= model.horizon:
+            filled = len(values)
+            room = np.zeros((min(filled + 255, model.horizon + 1 - filled), model.n_states))
+            values = np.concatenate([values, room])
+            actions = np.concatenate([actions, room.astype(np.int64)])
+            rows, final = _optimize(self._chain, values, actions, filled)
+            values, actions = values[:rows], actions[:rows]
+        return float(values[-1, model.initial_state]), actions.copy()
 
     def policy_value(self, actions: npt.ArrayLike) -> float:
         """Exact expected sum of rewards of an episode under a policy.
 
         Where the policy is stationary, the cost ends with the fixed point of its values.
         """
-        model = self._model
-        values = _evaluate(
-            model.successors,
-            self._transition,
-            model.n_successors,
-            model.rewards,
-            model.horizon,
-            self._policy(actions),
-        )
-        return float(values[model.initial_state])
+        return _evaluate(self._chain, self._policy(actions))
 
     def rollout(self, actions: npt.ArrayLike, n_episodes: int = 1) -> Trajectories:
         """Play the next episodes with one policy; an episode ends early in an absorbing state."""
         policy, first, lengths = self._begin(actions, n_episodes)
-        return self._record(policy, first, lengths)
+        return self._play(policy, first, lengths, int(lengths.max(initial=0)))
 
     def rollouts(
         self, actions: npt.ArrayLike, n_episodes: int, max_cells: int = MAX_CELLS
@@ -268,7 +241,7 @@ class LinearMixtureMDP:
         while len(lengths):
             cells = np.arange(1, len(lengths) + 1) * (np.maximum.accumulate(lengths) + 1)
             count = max(1, int(np.searchsorted(cells, max_cells, side="right")))
-            yield self._record(policy, first, lengths[:count])
+            yield self._play(policy, first, lengths[:count].copy(), int(lengths[:count].max()))
             first, lengths = first + count, lengths[count:]
 
     def _begin(self, actions: npt.ArrayLike, n_episodes: int) -> tuple[IntArray, int, IntArray]:
@@ -280,39 +253,18 @@ class LinearMixtureMDP:
         if self._model.absorbing.any():
             # Played once for the lengths alone: memory is for the steps that there are, however
             # far the horizon.
-            unkept = np.empty((n, 1), np.int64), np.empty((n, 0), np.int64)
-            self._play(policy, first, *unkept, lengths)
+            self._play(policy, first, lengths, 0)
         self._episode += n
         return policy, first, lengths
 
-    def _record(self, policy: IntArray, first: int, lengths: IntArray) -> Trajectories:
-        n, width = len(lengths), int(lengths.max(initial=0))
+    def _play(self, policy: IntArray, first: int, lengths: IntArray, width: int) -> Trajectories:
+        """Episodes first, first+1, ...; as many steps as `width` are kept, and lengths written."""
+        n = len(lengths)
         kept = Trajectories(
-            np.empty((n, width + 1), dtype=np.int64),
-            np.empty((n, width), dtype=np.int64),
-            lengths.copy(),
+            np.empty((n, width + 1), np.int64), np.empty((n, width), np.int64), lengths
         )
-        self._play(policy, first, *kept)
+        _simulate(self._chain, policy, self._key, first, kept)
         return kept
-
-    def _play(
-        self, policy: IntArray, first: int, states: IntArray, actions: IntArray, lengths: IntArray
-    ) -> None:
-        model = self._model
-        _simulate(
-            model.successors,
-            self._transition,
-            model.n_successors,
-            model.absorbing,
-            model.initial_state,
-            model.horizon,
-            policy,
-            self._key,
-            first,
-            states,
-            actions,
-            lengths,
-        )
 
     def _policy(self, actions: npt.ArrayLike) -> IntArray:
         S, A = self._model.n_states, self._model.n_actions

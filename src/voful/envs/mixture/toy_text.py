@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -142,7 +142,7 @@ def from_gymnasium(envs: Any, horizon: int | None = None) -> GymnasiumMixture:
     if not members:
         raise validation.fail("envs", envs, "at least one environment")
     tables = [_table(env) for env in members]
-    steps = validation.positive_int("horizon", _time_limit(members[0], horizon))
+    steps = _time_limit(members[0], horizon)
     n_actions = _common_actions(tables)
     first = np.array([_first_observations(env, len(tables[0])) for env in members])
     certain = np.flatnonzero((first == 1.0).all(axis=0))
@@ -157,10 +157,7 @@ def from_gymnasium(envs: Any, horizon: int | None = None) -> GymnasiumMixture:
     longer = steps + (2 if root == START else 1)
     scale = _largest_sum(successors, pays, longer) or 1.0
     model = LinearMixtureModel.from_successors(
-        successors,
-        probabilities,
-        np.repeat(pays[:, np.newaxis] / scale, n_actions, axis=1),
-        longer,
+        successors, probabilities, np.repeat(pays[:, np.newaxis] / scale, n_actions, axis=1), longer
     )
     return GymnasiumMixture(model, labels, steps, shift, scale)
 
@@ -173,11 +170,11 @@ def _table(env: Any) -> Table:
 
 
 def _time_limit(env: Any, horizon: int | None) -> int:
-    limit = getattr(getattr(env, "spec", None), "max_episode_steps", None)
-    found = limit if horizon is None else horizon
-    if found is None:
+    if horizon is None:
+        horizon = getattr(getattr(env, "spec", None), "max_episode_steps", None)
+    if horizon is None:
         raise validation.fail("horizon", None, "a number of steps: the environment has no limit")
-    return int(found) if horizon is None else horizon
+    return validation.positive_int("horizon", horizon)
 
 
 def _common_actions(tables: Sequence[Table]) -> int:
@@ -213,27 +210,21 @@ def _row(
     tables: Sequence[Table], first: FloatArray, label: Label, action: int
 ) -> dict[Label, FloatArray]:
     row: dict[Label, FloatArray] = {}
-    for i, (probability, after) in _steps(tables, first, label, action):
-        if probability > 0.0:
-            row.setdefault(after, np.zeros(len(tables)))[i] += probability
+    for i, table in enumerate(tables):
+        for probability, after in _steps(table, first[i], label, action):
+            if probability > 0.0:
+                row.setdefault(after, np.zeros(len(tables)))[i] += probability
     return row
 
 
-def _steps(
-    tables: Sequence[Table], first: FloatArray, label: Label, action: int
-) -> Iterator[tuple[int, tuple[float, Label]]]:
-    """(base model, (probability, next label)) of one label and action."""
-    for i, table in enumerate(tables):
-        if label.terminated:
-            yield i, (1.0, END)
-        elif label.observation is None:
-            for observation in np.flatnonzero(first[i]):
-                start = Label(int(observation), None, False)
-                yield i, (float(first[i, observation]), start)
-        else:
-            for probability, s, reward, terminated in table[label.observation][action]:
-                after = Label(int(s), float(reward), bool(terminated))
-                yield i, (float(probability), after)
+def _steps(table: Table, first: FloatArray, label: Label, action: int) -> list[tuple[float, Label]]:
+    """Probabilities and labels that may follow under one base model."""
+    if label.terminated:
+        return [(1.0, END)]
+    if label.observation is None:
+        return [(float(p), Label(s, None, False)) for s, p in enumerate(first)]
+    entries = table[label.observation][action]
+    return [(float(p), Label(int(s), float(rho), bool(end))) for p, s, rho, end in entries]
 
 
 def _lists(rows: Mapping[Label, Rows], dim: int, n_actions: int) -> tuple[IntArray, FloatArray]:

@@ -1,7 +1,7 @@
 """The loop of `loop.play` in compiled code, for the library's own policies and linear bandits.
 
 One call plays the rounds up to the next width, thousands of them where arms do not change: the
-policy's kernels (`voful.bandits.rounds`) and the environment's in turn. Regret, variances and
+policy's rule (`voful.confidence.rule`) and the environment's in turn. Regret, variances and
 coverage have the same bits as in the Python loop, which remains for everything else: code of the
 user's own, noise that reacts to the policy's set, VOFUL, and runs whose input a policy would
 refuse.
@@ -13,22 +13,21 @@ between `select_time` and `update_time` as measured in every eighth round.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import cache
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
-from types import FunctionType
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 from numba import types
+from numba.core import config
 
-from voful.bandits.base import Policy
-from voful.bandits.rounds import Kernels
-from voful.compiled import kernel
+from voful.bandits.base import CompiledPolicy
+from voful.compiled import calling, part
 from voful.confidence.base import BallSet
+from voful.confidence.rule import choose, draw, holds, observe
 from voful.envs.bandit.linear_bandit import Block, LinearBandit
 from voful.envs.bandit.noise import ADVERSARY, reward_and_variance
-from voful.envs.bandit.streams import BLOCK_ROUNDS, BlockStream, fill_block
+from voful.envs.bandit.streams import BLOCK_ROUNDS
 from voful.experiments.play.loop import Columns, doubling, recording_points, width_of
 from voful.typing import BoolArray, FloatArray, IntArray
 from voful.validation import NO_MASK
@@ -45,14 +44,14 @@ SAMPLE_EVERY: Final = 8  # a look at the clock costs as much as a tenth of a rou
 _clock_gettime: Any = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.uintp))
 
 
-@kernel
+@part
 def now(timespec: IntArray) -> float:
     """Seconds; `timespec` is scratch of length 2."""
     _clock_gettime(CLOCK, timespec.ctypes.data)
     return float(timespec[0] + 1e-9 * timespec[1])
 
 
-@kernel
+@part
 def attribute_time(sums: FloatArray, sampled: FloatArray, seconds: float) -> None:
     """Split seconds between select and update as in the rounds that were timed."""
     both = sampled[0] + sampled[1]
@@ -64,26 +63,13 @@ def attribute_time(sums: FloatArray, sampled: FloatArray, seconds: float) -> Non
 # --- the rounds -------------------------------------------------------------------------------
 
 
-def choose(state: Any, arms: FloatArray, mask: BoolArray) -> int:
-    """`Kernels.choose` of the policy that `rounds_of` binds."""
-    raise NotImplementedError
-
-
-def observe(state: Any, x: FloatArray, reward: float, variance: float) -> None:
-    """`Kernels.observe`."""
-    raise NotImplementedError
-
-
-def holds(state: Any, theta: FloatArray) -> bool:
-    """`Kernels.holds`."""
-    raise NotImplementedError
-
-
+@calling("bandits")
 def play_rounds(
     state: Any,
+    rng: np.random.Generator,
     block: Block,
     best: FloatArray,
-    noise: BlockStream,
+    uniforms: FloatArray,
     fixed_variances: FloatArray,
     kind: int,
     ends: tuple[float, float],
@@ -108,7 +94,6 @@ def play_rounds(
     All in one block where arms change.
     """
     timespec = np.empty(2, dtype=np.int64)
-    uniforms = np.empty(BLOCK_ROUNDS)
     changes = block.arms.shape[0] > 1
     fixed = fixed_variances.shape[0] > 0
     counted = now(timespec)
@@ -116,11 +101,13 @@ def play_rounds(
     for t in range(first, last):
         row = t % BLOCK_ROUNDS if changes else 0
         arms = block.arms[row]
-        if t == first or t % BLOCK_ROUNDS == 0:
-            fill_block(noise, t // BLOCK_ROUNDS, uniforms)
+        u = uniforms[t - first]
         timed = t % SAMPLE_EVERY == 0
         started = now(timespec) if timed else 0.0
+        draw(state, rng, arms, mask)
         i = choose(state, arms, mask)
+        if i < 0:  # the set is empty
+            i = ~i
         chosen = now(timespec) if timed else 0.0
         mean = block.means[row, i]
         y, variance = reward_and_variance(
@@ -129,7 +116,7 @@ def play_rounds(
             block.sigmas[row, i],
             ends[0],
             ends[1],
-            uniforms[t % BLOCK_ROUNDS],
+            u,
             fixed_variances[i] if fixed else -1.0,
         )
         observe(state, arms[i], min(max(y, clip[0]), clip[1]), variance)
@@ -146,30 +133,13 @@ def play_rounds(
             moment = now(timespec)
             attribute_time(sums, sampled, moment - counted)
             counted = moment
-            records[done] = sums
-            record_truths[done] = truths
+            for k in range(sums.shape[0]):
+                records[done, k] = sums[k]
+            for k in range(truths.shape[0]):
+                record_truths[done, k] = truths[k]
             done += 1
     attribute_time(sums, sampled, now(timespec) - counted)
     return done, i
-
-
-@cache
-def rounds_of(cls: type[Policy]) -> Callable[..., tuple[int, int]]:
-    """`play_rounds` with the kernels of a policy.
-
-    They are bound as globals: Numba keeps no compiled code on disk for a function that gets other
-    kernels as arguments or from a closure. The name tells the files in the cache apart.
-    """
-    names = {**play_rounds.__globals__, **_kernels_of(cls)._asdict()}
-    bound = FunctionType(play_rounds.__code__, names, play_rounds.__name__)
-    bound.__qualname__ = f"{play_rounds.__name__}_{cls.__name__}"
-    return cast(Callable[..., tuple[int, int]], kernel(bound))
-
-
-def _kernels_of(cls: type[Policy]) -> Kernels:
-    kernels = vars(cls)["_kernels"]
-    assert isinstance(kernels, Kernels)
-    return kernels
 
 
 # --- a run ------------------------------------------------------------------------------------
@@ -181,9 +151,11 @@ MOST_WORK: Final = 1 << 25  # and multiplications of arms with matrices
 def can_play(policy: object, env: object, n_rounds: int) -> bool:
     """Whether `play_compiled` gives what `loop.play` would.
 
-    Only classes that name their kernels themselves: one that derives from them may do otherwise.
+    Only classes that name their rule themselves: one that derives from them may do otherwise.
     """
-    if not (isinstance(policy, Policy) and vars(type(policy)).get("_kernels")):
+    if not (isinstance(policy, CompiledPolicy) and "_rule" in vars(type(policy))):
+        return False
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]  # the kernels ask the system for the time
         return False
     if type(env) is not LinearBandit or env.noise.kind == ADVERSARY or env.round != 0:
         return False
@@ -194,7 +166,7 @@ def can_play(policy: object, env: object, n_rounds: int) -> bool:
 
 
 def play_compiled(
-    policy: Policy,
+    policy: CompiledPolicy,
     env: LinearBandit,
     n_rounds: int,
     *,
@@ -204,7 +176,6 @@ def play_compiled(
     """The records of `loop.play`, where `can_play`; the environment stays at its first round."""
     points = recording_points(n_rounds, record_at)
     space, Theta = policy._space, policy.confidence_set
-    compiled = rounds_of(type(policy))
     sums, sampled = np.zeros(UPDATE_TIME + 1), np.zeros(2)
     truths = np.ones(COVERED + 1, dtype=np.bool_)
     records = np.zeros((len(points), len(sums)))
@@ -217,19 +188,23 @@ def play_compiled(
     measured = doubling(points)
     fixed_variances = env.variances if not env.arms_change else np.empty(0)
     widths: list[float | None] = [None] * len(points)
-    done = 0
+    done = drawn_to = 0
     blocks = env.blocks(n_rounds)
     longest = BLOCK_ROUNDS if env.arms_change else longest_call(env.n_arms, env.dim)
     for first, last in _stretches(n_rounds, longest, measured):
         if first == 0 or (env.arms_change and first % BLOCK_ROUNDS == 0):
             block = next(blocks)
             space.arms(block.arms.reshape(-1, space.dim))
+        if last > drawn_to:
+            drawn_from, drawn_to = first, min(first + LONGEST, n_rounds)
+            uniforms = env.uniforms(drawn_from, drawn_to)
         policy._reserve(last - first, len(block.arms) * env.n_arms)
-        done, choice = compiled(
-            policy._state(env.n_arms),
+        done, choice = play_rounds(
+            policy._state,
+            policy._rng,
             block,
             block.means.max(axis=1),
-            env.noise_stream,
+            uniforms[first - drawn_from : last - drawn_from],
             fixed_variances,
             env.noise.kind,
             env.reward_range,

@@ -9,8 +9,8 @@ from time import process_time
 import numpy as np
 
 from voful import validation
-from voful.envs import LinearMixtureMDP
-from voful.experiments.play.loop import doubling, log_spaced
+from voful.envs.mixture.linear_mixture import LinearMixtureMDP
+from voful.experiments.play.loop import doubling, recording_points
 from voful.typing import EpisodicAgent, Plan
 
 OPTIMISM_SLACK = 1e-9
@@ -80,14 +80,8 @@ def play_episodes(
         Episodes to record, increasing; default: log-spaced, the last episode included.
     """
     n_episodes = validation.positive_int("n_episodes", n_episodes)
-    points = {
-        validation.positive_int("record_at", point)
-        for point in (log_spaced(n_episodes) if record_at is None else record_at)
-    }
-    if points and max(points) > n_episodes:
-        allowed = f"episodes from 1 to n_episodes = {n_episodes}"
-        raise validation.fail("record_at", max(points), allowed)
-    return _play(agent, env, n_episodes, points)
+    points = recording_points(n_episodes, record_at, "episodes")
+    return _play(agent, env, n_episodes, set(points))
 
 
 def _play(

@@ -17,12 +17,10 @@ from voful.envs import FAMILIES as MIXTURE_FAMILIES
 from voful.envs import linear_bandit
 from voful.experiments.play.compiled_loop import can_play, play_compiled
 from voful.experiments.play.episodes import EpisodeRecord, play_episodes
-from voful.experiments.play.loop import Columns, Record, play
+from voful.experiments.play.loop import CHECK_EVERY, Columns, Record, play
 from voful.experiments.play.snapshots import DIM, Album
 from voful.experiments.study.run import LINEAR_BANDIT, Run
 from voful.registry import Kind
-
-CHECK_EVERY = 10  # rounds between two looks whether theta* is in the set
 
 FAMILIES: Mapping[Kind, Mapping[str, Callable[..., Any]]] = {
     "bandit": {LINEAR_BANDIT: linear_bandit},
@@ -132,25 +130,18 @@ def prepare_bandit(run: Run, *, first_only: bool = False) -> Ready:
     }
     policy = registry.build(cls, env.dim, offered=offered, **params)
     n_rounds = 1 if first_only else run.problem.length
-    record_at = None if first_only else run.record_at
+    records: dict[str, Any] = {
+        "record_at": None if first_only else run.record_at,
+        "check_every": CHECK_EVERY,
+    }
     album = None
     if run.snapshots and env.dim == DIM and not first_only:
         album = Album(policy, env.theta_star, n_rounds, run.snapshots)
     if album is None and can_play(policy, env, n_rounds):
-        compiled = partial(
-            play_compiled, policy, env, n_rounds, record_at=record_at, check_every=CHECK_EVERY
-        )
-        return Ready(compiled)
-    records = play(
-        policy,
-        env,
-        n_rounds,
-        record_at=record_at,
-        pass_variance=bool(getattr(policy, "needs_variance", False)),
-        check_every=CHECK_EVERY,
-        watcher=album,
-    )
-    return Ready(partial(_columns, records), album)
+        return Ready(partial(play_compiled, policy, env, n_rounds, **records))
+    told = bool(getattr(policy, "needs_variance", False))
+    played = play(policy, env, n_rounds, pass_variance=told, watcher=album, **records)
+    return Ready(partial(_columns, played), album)
 
 
 def prepare_episodes(run: Run, *, first_only: bool = False) -> Ready:
@@ -159,13 +150,8 @@ def prepare_episodes(run: Run, *, first_only: bool = False) -> Ready:
     cls, params = policy_class(run)
     offered = {"n_episodes": run.problem.length, "seed": run.policy_seed()}
     agent = registry.build(cls, env.model, offered=offered, **params)
-    records = play_episodes(
-        agent,
-        env,
-        1 if first_only else run.problem.length,
-        record_at=None if first_only else run.record_at,
-    )
-    return Ready(partial(_columns, records))
+    n_episodes, record_at = (1, None) if first_only else (run.problem.length, run.record_at)
+    return Ready(partial(_columns, play_episodes(agent, env, n_episodes, record_at=record_at)))
 
 
 PREPARE: Mapping[Kind, Callable[..., Ready]] = {

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from voful import validation
-from voful.envs import LinearBandit
+from voful.envs.bandit.linear_bandit import LinearBandit
 from voful.typing import BanditPolicy, FloatArray
 
 Columns = dict[str, list[Any]]
@@ -64,8 +64,7 @@ class Watcher(Protocol):
 @cache
 def log_spaced(n_rounds: int, n_points: int = 60) -> tuple[int, ...]:
     """About n_points recording points from 1 to n_rounds, evenly spaced in the logarithm."""
-    points = np.unique(np.geomspace(1, n_rounds, n_points).round().astype(int))
-    return tuple(int(point) for point in points)
+    return tuple(np.unique(np.geomspace(1, n_rounds, n_points).round().astype(int)).tolist())
 
 
 def doubling(points: Iterable[int], factor: int = 2) -> frozenset[int]:
@@ -79,6 +78,8 @@ def doubling(points: Iterable[int], factor: int = 2) -> frozenset[int]:
             taken.append(point)
     return frozenset(taken)
 
+
+CHECK_EVERY = 10  # rounds of a study between two looks whether theta* is in the set
 
 COSTLY_FACTOR = 8
 """Between two widths of a set whose `interval` is costly: one may take as long as 500 rounds."""
@@ -117,13 +118,15 @@ def play(
     return _play(policy, env, n_rounds, points, pass_variance, check_every, watcher)
 
 
-def recording_points(n_rounds: int, record_at: Sequence[int] | None) -> tuple[int, ...]:
-    """Rounds to record, increasing; None: log-spaced."""
+def recording_points(
+    n: int, record_at: Sequence[int] | None, steps: str = "rounds"
+) -> tuple[int, ...]:
+    """Rounds (or episodes) to record, increasing; None: log-spaced."""
     if record_at is None:
-        return log_spaced(n_rounds)
+        return log_spaced(n)
     points = sorted({validation.positive_int("record_at", point) for point in record_at})
-    if points and points[-1] > n_rounds:
-        raise validation.fail("record_at", points[-1], f"rounds from 1 to n_rounds = {n_rounds}")
+    if points and points[-1] > n:
+        raise validation.fail("record_at", points[-1], f"{steps} from 1 to n_{steps} = {n}")
     return tuple(points)
 
 

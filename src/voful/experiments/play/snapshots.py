@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections import defaultdict
 
 from voful.confidence.outline import outline
-from voful.experiments.play.loop import log_spaced
+from voful.experiments.play.loop import Columns, log_spaced
 from voful.typing import BanditPolicy, FloatArray
 
 DIM = 2  # of what can be drawn
-
-COLUMNS = (
-    "round",
-    "regret",
-    "theta_star",
-    "center",
-    "in_set",
-    "polygons",
-    "arms",
-    "choice",
-)
 
 
 class Album:
@@ -40,7 +29,7 @@ class Album:
         self, policy: BanditPolicy, theta_star: FloatArray, n_rounds: int, n_pictures: int
     ) -> None:
         self.rounds = frozenset(log_spaced(n_rounds, n_pictures))
-        self.columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+        self.columns: Columns = defaultdict(list)
         self._policy = policy
         self._theta_star = theta_star
 

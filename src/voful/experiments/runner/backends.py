@@ -4,44 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pickle
-import signal
 import socket
 import subprocess
 import sys
-import traceback
-from collections import deque
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from multiprocessing.connection import Connection, wait
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, Protocol
 
 from voful import validation
 from voful.experiments.play.execute import Outcome, attempt, rehearse
-from voful.experiments.runner import worker as host_process
-from voful.experiments.runner.threads import ONE_THREAD, is_single
+from voful.experiments.runner.threads import ONE_THREAD
 from voful.experiments.study.run import Run
 
 BackendName = Literal["processes", "ray"]
 BACKENDS: tuple[BackendName, ...] = ("processes", "ray")
 
-SMALL = 4096  # bytes of a run that any socket takes at once
-SHORT = 0.05  # seconds: a run so short that its worker gets the next one before it ends
-
 
 class Backend(Protocol):
     """Plays runs; the runner decides which, and what to do about failures."""
 
-    def launch(self, own_code: bool) -> None:
-        """Start what takes time to start, before the caller starts threads.
-
-        own_code: some runs are of the user's own code.
-        """
-
     def open(self, rehearsal: Sequence[Run]) -> list[str | None]:
         """Get ready; what is wrong with each run of the rehearsal, None if nothing."""
 
-    def has_room(self, run: Run) -> bool:
+    def has_room(self) -> bool:
         """Whether another run may be started now."""
 
     def start(self, run: Run) -> None:
@@ -81,175 +66,86 @@ def make_backend(
 
 
 class Processes:
-    """Workers on this machine; a worker that dies takes only its run with it."""
+    """Workers on this machine; a worker that dies takes only its run with it.
+
+    `worker` has the other side: a host, which is a new interpreter, and the workers it forks.
+    """
 
     def __init__(self, workers: int | None = None) -> None:
         self._size = workers or os.cpu_count() or 1
-        self._hosts: list[Host] = []
-        self._control: Connection | None = None
-        self._given: dict[Connection, deque[Run]] = {}  # to each worker, oldest first
-        self._short: set[tuple[str, str]] = set()  # cells whose runs are sent one ahead
-        self._large: set[tuple[str, str]] = set()  # cells whose runs never are
-        self._may_fork = False
-        self._rehearsing = False
-
-    def launch(self, own_code: bool) -> None:
-        """Start the host and its workers."""
-        # A copy would share the files and connections that the user's modules opened on import.
-        self._may_fork = not own_code
-        self._launch(self._size)
+        self._hosts: list[subprocess.Popen[bytes]] = []
+        self._idle: list[Connection] = []
+        self._busy: dict[Connection, Run] = {}
 
     def open(self, rehearsal: Sequence[Run]) -> list[str | None]:
-        """Let the host rehearse and fork the workers."""
-        if self._control is None:
-            self.launch(own_code=True)
-        return self._rehearse(rehearsal)
+        """Let a host rehearse and fork the workers."""
+        return self._launch(self._size, rehearsal)
 
-    def has_room(self, run: Run) -> bool:
-        """Whether a worker is idle, or will be so soon that this run should be there."""
-        return self._worker_for(run) is not None
+    def has_room(self) -> bool:
+        """Whether a worker is idle."""
+        return bool(self._idle)
 
     def start(self, run: Run) -> None:
         """Give the run to a worker."""
-        worker = self._worker_for(run) or next(iter(self._given))
-        self._given[worker].append(run)
-        text = pickle.dumps(run)
-        if len(text) >= SMALL:
-            # It might wait in a full socket for a worker that waits for us.
-            self._large.add(_cell(run))
+        worker = self._idle.pop()
+        self._busy[worker] = run
         with contextlib.suppress(OSError):  # dead: `next_finished` will find it closed
-            worker.send_bytes(text)
-
-    def _worker_for(self, run: Run) -> Connection | None:
-        """An idle one; for a short run also one that plays a short run and has no other."""
-        for worker, runs in self._given.items():
-            if not runs:
-                return worker
-        if not self._is_short(run):
-            return None
-        for worker, runs in self._given.items():
-            if len(runs) == 1 and self._is_short(runs[0]):
-                return worker
-        return None
-
-    def _is_short(self, run: Run) -> bool:
-        return _cell(run) in self._short
+            worker.send(run)
 
     def next_finished(self) -> tuple[Run, Outcome]:
         """Wait for a worker."""
-        worker = wait([worker for worker, runs in self._given.items() if runs])[0]
+        worker = wait(list(self._busy))[0]
         assert isinstance(worker, Connection)
-        run = self._given[worker].popleft()
+        run = self._busy.pop(worker)
         try:
-            outcome: Outcome = pickle.loads(worker.recv_bytes())
+            outcome: Outcome = worker.recv()
         except (EOFError, OSError):
             worker.close()
-            not_begun = self._given.pop(worker)
-            self._launch(1)
-            self._rehearse(())
-            for innocent in not_begun:
-                self.start(innocent)
+            self._launch(1, ())
             text = "The worker process died: killed, out of memory, or a crash in compiled code."
             return run, Outcome(None, text)
-        if outcome.columns is not None:
-            cell = _cell(run)
-            if outcome.loop_time < SHORT and cell not in self._large:
-                self._short.add(cell)
-            else:
-                self._short.discard(cell)
+        self._idle.append(worker)
         return run, outcome
 
     def close(self) -> None:
         """Workers end when their connection does."""
-        if self._control is not None:
-            self._control.close()
-            self._control = None
-        for worker in self._given:
+        for worker in (*self._idle, *self._busy):
             worker.close()
-        self._given.clear()
+        self._idle.clear()
+        self._busy.clear()
         for host in self._hosts:
-            if self._rehearsing:  # it would compile to the end
-                host.terminate()
             host.wait()
         self._hosts.clear()
 
-    def _launch(self, n: int) -> None:
-        """Start a host that will fork n more workers."""
+    def _launch(self, n: int, rehearsal: Sequence[Run]) -> list[str | None]:
+        """Start a host, let it rehearse, and then fork n more workers."""
         pairs = [socket.socketpair() for _ in range(n + 1)]
-        theirs = [end.fileno() for _, end in pairs]
-        fork = self._may_fork and is_single()
-        self._hosts.append(_forked_host(theirs) if fork else _new_host(theirs))
-        for _, end in pairs:
-            end.close()
-        self._control, *workers = (Connection(end.detach()) for end, _ in pairs)
-        self._given |= {worker: deque() for worker in workers}
-
-    def _rehearse(self, rehearsal: Sequence[Run]) -> list[str | None]:
-        """Let the latest host rehearse, and then fork its workers."""
-        assert self._control is not None
-        with self._control as control:
-            self._control = None
-            self._rehearsing = True
-            try:
+        host = _new_host([theirs.fileno() for _, theirs in pairs])
+        self._hosts.append(host)
+        for _, theirs in pairs:
+            theirs.close()
+        control, *workers = (Connection(ours.detach()) for ours, _ in pairs)
+        self._idle += workers
+        try:
+            with control:
                 control.send(list(rehearsal))
                 mistakes: list[str | None] = control.recv()
                 control.send(None)
-                self._rehearsing = False
-            except (EOFError, OSError):
-                raise RuntimeError(
-                    f"worker processes do not start: {sys.executable} exited with "
-                    f"{self._hosts.pop().wait()}"
-                ) from None
+        except (EOFError, OSError):
+            raise RuntimeError(
+                f"worker processes do not start: {sys.executable} exited with {host.wait()}"
+            ) from None
+        except BaseException:  # it would compile to the end
+            host.terminate()
+            raise
         return mistakes
 
 
-def _cell(run: Run) -> tuple[str, str]:
-    return run.problem.name, run.contender.name
-
-
-class Host(NamedTuple):
-    """A process that forks workers: how to wait for its end (and status), and how to end it."""
-
-    wait: Callable[[], int]
-    terminate: Callable[[], None]
-
-
-def _new_host(sockets: list[int]) -> Host:
-    """A new interpreter."""
+def _new_host(sockets: list[int]) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-P", "-m", "voful.experiments.runner.worker", *map(str, sockets)]
     path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
     environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": path}
-    host = subprocess.Popen(command, pass_fds=sockets, env=environment, stdin=subprocess.DEVNULL)
-    return Host(host.wait, host.terminate)
-
-
-def _forked_host(sockets: list[int]) -> Host:
-    """A copy of this process, which has imported everything."""
-    for stream in filter(None, (sys.stdout, sys.stderr)):
-        stream.flush()  # else the copy might print it again
-    pid = os.fork()
-    if pid == 0:
-        try:
-            host_process.keep_open(sockets)
-            host_process.main(sockets[0], sockets[1:])
-            os._exit(0)
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(1)
-    return Host(partial(_status, pid), partial(_terminate, pid))
-
-
-def _status(pid: int) -> int:
-    try:
-        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    except ChildProcessError:  # whoever started us lets the system forget ended processes
-        return 0
-
-
-def _terminate(pid: int) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGTERM)
+    return subprocess.Popen(command, pass_fds=sockets, env=environment, stdin=subprocess.DEVNULL)
 
 
 # --- Ray --------------------------------------------------------------------------------------
@@ -271,9 +167,6 @@ class RayCluster:
         self._busy: dict[Any, Run] = {}
         self._ours = False
 
-    def launch(self, own_code: bool) -> None:
-        """Nothing: Ray has threads of its own."""
-
     def open(self, rehearsal: Sequence[Run]) -> list[str | None]:
         """Connect to the cluster, or start a local one."""
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -286,7 +179,7 @@ class RayCluster:
         mistakes: list[str | None] = ray.get(ray.remote(num_cpus=1)(rehearse).remote(rehearsal))
         return mistakes
 
-    def has_room(self, run: Run) -> bool:
+    def has_room(self) -> bool:
         """Two runs a core, so that none waits for the driver."""
         cores = int(self._ray.cluster_resources().get("CPU", 1))
         return len(self._busy) < (self._workers or 2 * cores)

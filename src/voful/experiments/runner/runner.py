@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import os
 import platform
@@ -15,12 +16,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol
 
+import voful
 from voful import validation
 from voful.experiments.play.execute import Outcome
 from voful.experiments.runner.backends import Backend, make_backend
 from voful.experiments.store.manifest import Manifest
 from voful.experiments.store.store import PACK_AT, Store
-from voful.experiments.study.run import Run, library_version
+from voful.experiments.study.run import Run
 from voful.experiments.study.study import Study
 
 
@@ -29,31 +31,23 @@ class Observer(Protocol):
 
     def started(self, pending: Sequence[Run], stored: int) -> None:
         """So many runs are to be played, so many are there already."""
+        return
 
     def ready(self) -> None:
         """Workers are up, kernels are loaded (or compiled, the first time): runs begin."""
+        return
 
     def finished(self, run: Run, outcome: Outcome) -> None:
         """A run is stored."""
+        return
 
     def failed(self, run: Run, error: str, *, again: bool) -> None:
         """A run failed, and will be played again or not."""
+        return
 
 
-class Silent:
+class Silent(Observer):
     """The observer that does nothing."""
-
-    def started(self, pending: Sequence[Run], stored: int) -> None:
-        """Nothing."""
-
-    def ready(self) -> None:
-        """Nothing."""
-
-    def finished(self, run: Run, outcome: Outcome) -> None:
-        """Nothing."""
-
-    def failed(self, run: Run, error: str, *, again: bool) -> None:
-        """Nothing."""
 
 
 @dataclass(frozen=True)
@@ -130,15 +124,11 @@ def run_study(
             manifest.sessions.append(_session(backend, workers, len(pending)))
         store.write_manifest(manifest)
         stored = len(wanted) - len(pending)
+        observer.started(pending, stored)
         if not pending:
-            observer.started(pending, stored)
             return Summary(stored, 0, (), foreign, 0.0)
-        try:
-            players.launch(any(run.problem.code or run.contender.code for run in pending))
-            observer.started(pending, stored)
+        with contextlib.closing(players):
             played, failed, loop_time = _play(pending, store, players, observer)
-        finally:
-            players.close()
         return Summary(stored, played, tuple(failed), foreign, loop_time)
 
 
@@ -165,12 +155,12 @@ def _play(
     _check_rehearsal(pending, players)
     observer.ready()
     while waiting or under_way:
-        while waiting and players.has_room(waiting[0]):
+        while waiting and players.has_room():
             players.start(waiting.popleft())
             under_way += 1
         run, outcome = players.next_finished()
         under_way -= 1
-        if waiting and players.has_room(waiting[0]):  # before the disk: nobody waits for it
+        if waiting and players.has_room():  # before the disk: nobody waits for it
             players.start(waiting.popleft())
             under_way += 1
         if outcome.columns is not None:
@@ -227,7 +217,7 @@ def _session(backend: str, workers: int | None, n_runs: int) -> dict[str, Any]:
         "cores": os.cpu_count(),
         "commit": _commit(),
         "versions": {
-            "voful": library_version(),
+            "voful": voful.__version__,
             "python": platform.python_version(),
             **{name: _version(name) for name in ("numpy", "numba", "scipy", "polars", "ray")},
         },

@@ -1,10 +1,9 @@
 """The processes that play: one host imports the library and forks the workers.
 
-``python -m voful.experiments.runner.worker CONTROL WORKER...`` gets inherited sockets by number
-(a copy of the calling process, where that may be forked, calls `main` with them). The host
-rehearses the runs that come over CONTROL, so that imports and kernels are loaded once and shared,
-answers, and forks one worker for each further socket. A worker plays the runs that come over its
-socket, and ends at once when the other end is gone, however that came about.
+``python -m voful.experiments.runner.worker CONTROL WORKER...`` gets inherited sockets by number.
+The host rehearses the runs that come over CONTROL, so that imports and kernels are loaded once and
+shared, answers, and forks one worker for each further socket. A worker plays the runs that come
+over its socket, and ends at once when the other end is gone, however that came about.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-import pickle
 import select
 import signal
 import sys
@@ -44,24 +42,13 @@ def main(control: int, sockets: list[int]) -> None:
             os.wait()
 
 
-def keep_open(sockets: list[int]) -> None:
-    """Close all else that a copied process has open: locks, and sockets whose end means an end."""
-    for handle in map(int, os.listdir("/proc/self/fd")):
-        if handle > 2 and handle not in sockets:
-            with contextlib.suppress(OSError):  # the listing's own
-                os.close(handle)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-
-
 def serve(socket: int) -> None:
     """Play what comes until nothing comes any more; never returns."""
     threading.Thread(target=_end_with, args=(socket,), daemon=True).start()
     try:
         with Connection(socket) as parent:
             while True:
-                parent.send_bytes(pickle.dumps(attempt(pickle.loads(parent.recv_bytes()))))
+                parent.send(attempt(parent.recv()))
     except (EOFError, OSError):
         os._exit(0)
     finally:

@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from voful.experiments.store.manifest import Manifest
-from voful.experiments.store.parquet import is_whole, parquet
 from voful.persistence import FileFormatError, atomic_file
 
 if TYPE_CHECKING:
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 
 PACK_AT = 512  # loose files; packing that many takes a fraction of a second
 PACKED = "packed-"
+MAGIC = b"PAR1"  # at the end of a Parquet file
 
 T = TypeVar("T")
 
@@ -78,20 +78,22 @@ class Store:
 
     def add(self, run: Run, columns: Columns, snapshots: Columns | None = None) -> None:
         """Store the results of a run, its snapshots first: a run that is there has them."""
-        if snapshots is not None:
-            import polars as pl
+        import polars as pl
 
+        if snapshots is not None:
             self.pictures.mkdir(exist_ok=True)
             pictures = pl.DataFrame(snapshots, schema=_snapshot_types())
             _write(self.pictures / f"{run.key}.parquet", _parquet(pictures))
-        labels: dict[str, list[Any] | str | int] = {
+        labels = {
             "run": run.key,
             "problem": run.problem.name,
             "policy": run.contender.name,
             "replicate": run.replicate,
         }
-        content = parquet(len(columns["regret"]), {**labels, **columns}, numbers=("width",))
-        _put(f"{self.runs}/{run.key}.parquet", content)
+        n = len(columns["regret"])
+        rows = {name: [label] * n for name, label in labels.items()} | columns
+        frame = pl.DataFrame(rows, schema_overrides=_run_types())
+        _put(self.runs / f"{run.key}.parquet", _parquet(frame))
         if run.key in self._failures:
             (self.failed / f"{run.key}.json").unlink(missing_ok=True)
 
@@ -127,11 +129,7 @@ class Store:
         if frames:
             merged = pl.concat(frames, how="diagonal")
             keys = set(merged["run"].unique())
-            if len(keys) < PACK_AT:
-                for (key,), frame in merged.group_by("run", maintain_order=True):
-                    self._write_frame(f"{key}.parquet", frame.unique(maintain_order=True))
-            else:
-                self._write_packed(merged)
+            self._write_packed(merged)
         for key, failure in other.failures().items():
             if key not in stored | keys:
                 self.add_failure(key, failure)
@@ -142,10 +140,7 @@ class Store:
     def _write_packed(self, frame: pl.DataFrame) -> None:
         keys = "".join(sorted(frame["run"].unique()))
         name = hashlib.sha256(keys.encode()).hexdigest()[:32]
-        self._write_frame(f"{PACKED}{name}.parquet", frame)
-
-    def _write_frame(self, name: str, frame: pl.DataFrame) -> None:
-        _write(self.runs / name, _parquet(frame))
+        _write(self.runs / f"{PACKED}{name}.parquet", _parquet(frame))
 
     # --- reading ------------------------------------------------------------------------------
 
@@ -289,24 +284,26 @@ def _write(path: Path, content: bytes) -> None:
         file.write(content)
 
 
-def _put(path: str, content: bytes) -> None:
-    """Write and rename, without waiting for the disk and with the fewest calls to the system.
+def _put(path: Path, content: bytes) -> None:
+    """Write and rename, without waiting for the disk.
 
     For the one writer of a directory: no other uses this temporary name.
     """
-    temporary = f"{path}.tmp"
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+    temporary = path.with_suffix(".tmp")
     try:
-        try:
-            while content:
-                content = content[os.write(handle, content) :]
-        finally:
-            os.close(handle)
-        os.rename(temporary, path)
+        temporary.write_bytes(content)
+        temporary.rename(path)
     except BaseException:
-        with contextlib.suppress(FileNotFoundError):  # stopped just after it was renamed
-            os.unlink(temporary)
+        temporary.unlink(missing_ok=True)
         raise
+
+
+def is_whole(path: Path) -> bool:
+    """Whether a file ends as a Parquet file does."""
+    with open(path, "rb") as file:
+        end = file.seek(0, os.SEEK_END)
+        file.seek(max(end - len(MAGIC), 0))
+        return file.read() == MAGIC
 
 
 def _parquet(frame: pl.DataFrame) -> bytes:
@@ -322,6 +319,15 @@ def _while_files_move(read: Callable[[], T]) -> T:
         with contextlib.suppress(FileNotFoundError):
             return read()
     return read()
+
+
+def _run_types() -> dict[str, Any]:
+    """Of columns whose values may all be missing, or whole numbers in some runs only."""
+    import polars as pl
+
+    numbers = ("regret", "sum_variance", "width", "plan_value", "optimistic_value")
+    truths = ("in_set", "covered", "optimistic")
+    return dict.fromkeys(numbers, pl.Float64) | dict.fromkeys(truths, pl.Boolean)
 
 
 def _snapshot_types() -> dict[str, Any]:

@@ -6,21 +6,42 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache, cached_property
-from pathlib import Path
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-import voful
+from voful import registry
+from voful.experiments.study.sources import library_digest
 from voful.experiments.study.user_code import Code
 from voful.registry import Kind
 
 LINEAR_BANDIT = "linear_bandit"
 
+KEY_VERSION = 2
+"""Of `Run.key`: to be raised when this module or `play.execute` move numbers."""
+
+PLAYED: Mapping[Kind, tuple[str, ...]] = {
+    "bandit": ("voful.experiments.play.compiled_loop",),
+    "episodic": ("voful.experiments.play.episodes", "voful.envs.mixture.families"),
+}
+"""Where loop and environment of each kind are."""
+
+
+class _Named:
+    """A problem or a policy."""
+
+    params: Mapping[str, Any]
+    code: Code | None
+
+    def definition(self) -> dict[str, Any]:
+        """All that determines its numbers."""
+        stated = {name: value for name, value in vars(self).items() if name != "varied"}
+        return stated | {"params": dict(self.params), "code": self.code and self.code.digest}
+
 
 @dataclass(frozen=True)
-class Problem:
+class Problem(_Named):
     """A named environment.
 
     Attributes
@@ -49,20 +70,9 @@ class Problem:
     code: Code | None = None
     varied: tuple[str, ...] = ()
 
-    def definition(self) -> dict[str, Any]:
-        """All that determines its numbers."""
-        return {
-            "name": self.name,
-            "family": self.family,
-            "kind": self.kind,
-            "length": self.length,
-            "params": dict(self.params),
-            "code": self.code and self.code.digest,
-        }
-
 
 @dataclass(frozen=True)
-class Contender:
+class Contender(_Named):
     """A named policy: a registry id, or code of the user's own, and constructor arguments."""
 
     name: str
@@ -70,15 +80,6 @@ class Contender:
     params: Mapping[str, Any] = field(default_factory=dict)
     code: Code | None = None
     varied: tuple[str, ...] = ()
-
-    def definition(self) -> dict[str, Any]:
-        """All that determines its numbers."""
-        return {
-            "name": self.name,
-            "id": self.id,
-            "params": dict(self.params),
-            "code": self.code and self.code.digest,
-        }
 
 
 @dataclass(frozen=True)
@@ -99,19 +100,30 @@ class Run:
 
     @cached_property
     def key(self) -> str:
-        """Hash of what defines the run: its place in the study, its seed, the library."""
+        """Hash of what the run executes: its place in the study, its seed, and the code."""
+        own = self.contender.code is not None
         definition: dict[str, Any] = {
             "problem": self.problem.definition(),
             "policy": self.contender.definition(),
             "replicate": self.replicate,
             "seed": self.study_seed,
             "record_at": self.record_at,
-            "library": library_version(),
+            "library": library_digest(*self._modules()),
+            "registered": None if own else dict(registry.lookup(self.contender.id).params),
+            "version": KEY_VERSION,
         }
         if self.snapshots:
             definition["snapshots"] = self.snapshots
         text = json.dumps(definition, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def _modules(self) -> tuple[str, ...]:
+        """Of the library, that the run starts from."""
+        if self.problem.code or self.contender.code:  # may use anything
+            return ("voful",)
+        policy = registry.lookup(self.contender.id).module
+        pictures = ("voful.experiments.play.snapshots",) if self.snapshots else ()
+        return (policy, *PLAYED[self.problem.kind], *pictures)
 
     def environment_seed(self) -> np.random.SeedSequence:
         """Shared by all policies on this problem and replicate, so that they are paired."""
@@ -125,19 +137,3 @@ class Run:
         digest = hashlib.sha256("\0".join(labels).encode()).digest()
         words = np.frombuffer(digest[:16], dtype="<u4").tolist()
         return np.random.SeedSequence([self.study_seed, self.replicate, *words])
-
-
-@cache
-def library_version() -> str:
-    """The version and a digest of the source, without command line and report.
-
-    Between two releases the version stays while the code changes; results of other code must not
-    pass for results of this one.
-    """
-    root = Path(voful.__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        place = path.relative_to(root).as_posix()
-        if not place.startswith(("cli.py", "__main__.py", "report/")):
-            digest.update(f"{place}\0".encode() + path.read_bytes())
-    return f"{voful.__version__}+{digest.hexdigest()[:12]}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from voful import registry, validation
 from voful.experiments.play.execute import FAMILIES
@@ -91,11 +91,7 @@ Name = Annotated[str, Field(min_length=1, description="a word or two, in quotes"
 Tables = Annotated[list[dict[str, Any]], Field(min_length=1)]
 
 
-class _Declared(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid")
-
-
-class _StudyFile(_Declared):
+class _StudyFile(BaseModel, strict=True, extra="forbid"):
     """The keys of a study; tables are read cell by cell, once their grids are expanded."""
 
     name: Name
@@ -111,19 +107,17 @@ class _StudyFile(_Declared):
     policy: Tables = Field(description="one or more tables [[policy]]")
 
 
-class _ProblemTable(_Declared):
+class _ProblemTable(BaseModel, strict=True, extra="allow"):
     """The keys of a problem besides the family's arguments."""
 
-    model_config = ConfigDict(strict=True, extra="allow")
     family: Name = Field(LINEAR_BANDIT, description="a family, file.py:Name or module:Name")
     rounds: Count | None = Field(None, description=_COUNT)
     episodes: Count | None = Field(None, description=_COUNT)
 
 
-class _PolicyTable(_Declared):
+class _PolicyTable(BaseModel, strict=True, extra="allow"):
     """The keys of a policy besides the constructor's arguments."""
 
-    model_config = ConfigDict(strict=True, extra="allow")
     id: Name = Field(description="an id (voful list), file.py:Class or module:Class")
 
 

@@ -6,7 +6,6 @@ code that the run's key was made from. A module must be importable wherever the 
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import importlib.util
 import linecache
@@ -18,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from voful import validation
+from voful.experiments.study.sources import code_digest
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Code:
     reference
         As the study names it.
     digest
-        Of the text that defines it: a run of changed code is another run.
+        Of the code without comments and docstrings: a run of changed code is another run.
     text
         The file's content; None for a module.
     path
@@ -74,7 +74,7 @@ def find(reference: str, directory: Path) -> Code:
             text = content.decode()
         except (OSError, UnicodeDecodeError) as error:
             raise validation.fail("code", reference, f"{allowed} ({path}: {error})") from None
-        return Code(reference, _digest(content), text, str(path))
+        return Code(reference, code_digest(content), text, str(path))
     try:
         spec = importlib.util.find_spec(place)
     except (ImportError, ValueError):
@@ -83,11 +83,7 @@ def find(reference: str, directory: Path) -> Code:
         raise validation.fail("code", reference, f"{allowed} (there is no module {place!r})")
     origin = Path(spec.origin) if spec.origin is not None else None
     content = origin.read_bytes() if origin is not None and origin.is_file() else b""
-    return Code(reference, _digest(content))
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:16]
+    return Code(reference, code_digest(content))
 
 
 _MODULES: dict[str, ModuleType] = {}
@@ -110,9 +106,9 @@ def _module_of(code: Code) -> ModuleType:
 def _file_of(code: Code) -> str:
     """A file with the text, for tracebacks and compiled kernels: the user's, or a copy."""
     try:
-        if _digest(Path(code.path).read_bytes()) == code.digest:
+        if Path(code.path).read_text(encoding="utf-8") == code.text:
             return code.path
-    except OSError:
+    except (OSError, UnicodeDecodeError):
         pass
     directory = tempfile.TemporaryDirectory(prefix="voful-")
     _COPIES.append(directory)

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from voful import validation
 from voful.concentration import log_det_growth, self_normalized_bernstein, zhou_gu_radius
-from voful.mdp.agents.ucrl_vtr_plus import CONSTANTS
-from voful.mdp.model import LinearMixtureModel
 from voful.mdp.value_targets import Radius, ValueTargetedAgent
-from voful.typing import FloatArray, Seed
 
 
 class HFUCRLVTRPlus(ValueTargetedAgent):
@@ -41,88 +35,38 @@ class HFUCRLVTRPlus(ValueTargetedAgent):
     |theta*|_2 <= B = sqrt(d); here neither is, B = 1, and its lambda = 1 becomes d. 1 / gamma^2 is
     replaced by 1 / alpha where that is smaller (H < d). Plans last for an epoch. `cut`.
 
-    Parameters
-    ----------
-    model
-        What is known of the MDP.
-    n_episodes
-        K.
-    failure_prob
-        delta.
-    constants
-        "tight" or "paper".
-    cut
-        Whether upper ends are also cut at those of the simplex (or the L1 ball); None: with the
-        tight constants.
-    width_scale
-        Multiplies the radii (1 = the theory).
-    seed
-        Unused by the algorithm itself, which is deterministic.
-
     References
     ----------
     [1] Zhou, Gu. Computationally efficient horizon-free reinforcement learning for linear mixture
         MDPs. NeurIPS 2022.
     """
 
-    def __init__(
-        self,
-        model: LinearMixtureModel,
-        *,
-        n_episodes: int,
-        failure_prob: float = 0.05,
-        constants: str = "tight",
-        cut: bool | None = None,
-        width_scale: float = 1.0,
-        seed: Seed = 0,
-    ) -> None:
-        self.constants = validation.choice("constants", constants, CONSTANTS)
-        n_episodes = validation.positive_int("n_episodes", n_episodes)
-        if not isinstance(model, LinearMixtureModel):
-            raise validation.fail_type("model", model, "a LinearMixtureModel")
-        ridge = float(model.dim)
-        super().__init__(
-            model,
-            n_episodes=n_episodes,
-            failure_prob=failure_prob,
-            n_regressions=math.ceil(math.log2(3 * n_episodes * model.horizon)),
-            ridge=ridge,
-            width_scale=width_scale,
-            cut=self.constants == "tight" if cut is None else cut,
-            seed=seed,
-        )
-        self._alpha = 1.0 / math.sqrt(model.horizon)
-        self._alpha_squared = self._alpha * self._alpha
-        self._gamma = model.dim**-0.25
-        self._gamma_squared = self._gamma * self._gamma
+    def _build(self) -> None:
+        super()._build()
+        d, H, ridge = self.dim, self.model.horizon, float(self.dim)
+        alpha, gamma = 1.0 / math.sqrt(H), d**-0.25
         self._floor = math.sqrt(ridge)  # sqrt(lambda) B
         # |eta| w <= |x|_{M^-1} / sigma_bar^2 <= 1 / gamma^2 and |eta| / sigma_bar <= 1 / alpha.
-        self._largest = min(self._gamma**-2, 1.0 / self._alpha)
+        self._alpha, self._largest = alpha, min(gamma**-2, 1.0 / alpha)
+        largest_weighted = self.largest_features / alpha
         bound = self_normalized_bernstein(
             variance=1.0,
-            linear=min(self._largest, 0.5 / self._alpha),
+            linear=min(self._largest, 0.5 / alpha),
             square=self._largest,
-            log_det_bound=log_det_growth(
-                n_episodes * model.horizon, model.dim, self.largest_features / self._alpha, ridge
-            ),
+            log_det_bound=log_det_growth(self.n_episodes * H, d, largest_weighted, ridge),
             delta=self.failure_prob / self.moments,
         )
         self._tight = Radius(self._floor, bound.slope, bound.offset)
+        self._regress(
+            self.moments, ridge=ridge, alpha_squared=alpha * alpha, gamma_squared=gamma * gamma
+        )
 
     @property
     def moments(self) -> int:
         """M."""
-        return len(self._regressions.centers)
+        return math.ceil(math.log2(3 * self.n_episodes * self.model.horizon))
 
-    @property
-    def radius(self) -> float:
-        """beta of the first moment, width_scale included."""
-        return self.width_scale * self._line(self.episodes_learnt).at(
-            self._regressions.log_det_ratio(0)
-        )
-
-    def _line(self, learnt: int) -> Radius:
-        """The radius in the episode after so many."""
+    def _radius(self, learnt: int) -> Radius:
         if self.constants == "tight":
             return self._tight
         printed = zhou_gu_radius(
@@ -132,11 +76,7 @@ class HFUCRLVTRPlus(ValueTargetedAgent):
             b=1.0 / self._alpha,
             largest=self._largest,
             feature_norm=self.largest_features / self._alpha,
-            ridge=self._regressions.ridge,
+            ridge=float(self.dim),
             delta=self.failure_prob,
         )
         return Radius(self._floor + printed)
-
-    def _radii(self, n: int) -> FloatArray:
-        lines = np.array([self._line(self.episodes_learnt + k) for k in range(n)])
-        return np.repeat(lines[:, np.newaxis], self.moments, axis=1)

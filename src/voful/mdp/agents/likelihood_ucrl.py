@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from voful import validation
 from voful.confidence.mixture.likelihood import LikelihoodSet
+from voful.mdp import arguments as given
 from voful.mdp.counting import CountingAgent
 from voful.mdp.model import LinearMixtureModel
+from voful.mdp.planning import OptimisticPlan, plan_over_mixtures
+from voful.parameters import parameter
 from voful.typing import Seed
 
 
@@ -18,49 +18,36 @@ class LikelihoodUCRL(CountingAgent):
     `LikelihoodSet` is a confidence set that needs no targets, moments or variances. It is the
     yardstick for VARLin, whose tests see the values of next states only. Coverage is proved,
     regret is measured.
-
-    Parameters
-    ----------
-    model
-        What is known of the MDP; its base models must be probability kernels.
-    n_episodes
-        K.
-    failure_prob
-        delta.
-    width_scale
-        Multiplies the price (1 = the theory).
-    seed
-        Unused by the algorithm itself, which is deterministic.
     """
 
-    def __init__(
-        self,
-        model: LinearMixtureModel,
-        *,
-        n_episodes: int,
-        failure_prob: float = 0.05,
-        width_scale: float = 1.0,
-        seed: Seed = 0,
-    ) -> None:
-        super().__init__(model, n_episodes=n_episodes, failure_prob=failure_prob, seed=seed)
-        if not model.stochastic:
-            raise validation.fail("model", model, "base models that are probability kernels")
+    model: LinearMixtureModel = parameter(
+        given.mixture_of_kernels,
+        "What is known of the MDP; its base models must be probability kernels.",
+        kw_only=False,
+    )
+    n_episodes: int = given.n_episodes("K.")
+    failure_prob: float = given.failure_prob("delta.")
+    width_scale: float = given.width_scale("Multiplies the price (1 = the theory).")
+    seed: Seed = given.seed()
+
+    def _build(self) -> None:
+        super()._build()
         self._Theta = LikelihoodSet(
-            model.probabilities.reshape(-1, model.dim),
+            self.model.probabilities.reshape(-1, self.dim),
             failure_prob=self.failure_prob,
-            width_scale=width_scale,
+            width_scale=self.width_scale,
         )
-        self._empty_counts(np.zeros(1, dtype=np.int64))
 
     @property
     def confidence_set(self) -> LikelihoodSet:
         """Live view of the set; it learns when the episodes of a plan are over."""
         return self._Theta
 
-    @property
-    def width_scale(self) -> float:
-        """What the price is multiplied with."""
-        return self._Theta.width_scale
+    def _make_plan(self) -> OptimisticPlan:
+        self._end_epoch()
+        return plan_over_mixtures(self.model, self._Theta)
 
-    def _construct_set(self) -> None:
-        self._Theta.learn(self._counts[0].reshape(-1))
+    def _end_epoch(self) -> None:
+        if self._counter.counts.any():
+            self._Theta.learn(self._counter.counts.reshape(-1))
+            self._counter.counts[:] = 0

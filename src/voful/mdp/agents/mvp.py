@@ -3,34 +3,38 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from voful import validation
 from voful.compiled import kernel
-from voful.mdp.model import LinearMixtureModel
+from voful.mdp import arguments as given
 from voful.mdp.planning import FIXED_POINT, OptimisticPlan, backward_induction
-from voful.mdp.tabular import TabularAgent, empirical_moments
-from voful.mdp.trajectories import successor_index
-from voful.typing import BoolArray, FloatArray, IntArray, Seed
+from voful.mdp.tabular import Table, TabularAgent, empirical_moments
+from voful.mdp.trajectories import Transitions, Walks, successor_index
+from voful.typing import FloatArray, IntArray, Seed
 
 SHARP = 0.5 * (math.sqrt(2.0) + math.sqrt(34.0 / 3.0))
 """The least c with sqrt(2) u + 7/3 w <= max(c u, c^2 w) for u, w >= 0: c^2 = sqrt(2) c + 7/3."""
 
 
+class Bonus(NamedTuple):
+    """c1 sqrt(Var iota / m) and c2 iota / m, m = n - less: their sum, or the larger one."""
+
+    c1: float
+    c2: float
+    iota: float
+    less: int
+    add: bool
+
+
 @kernel
 def count_and_freeze(
-    successors: IntArray,
-    n_successors: IntArray,
-    states: IntArray,
-    actions: IntArray,
-    lengths: IntArray,
-    counts: IntArray,
-    visits: IntArray,
-    frozen: IntArray,
+    transitions: Transitions, walks: Walks, counts: IntArray, visits: IntArray, frozen: IntArray
 ) -> bool:
     """Count; where n(s, a) becomes a power of 2, its row is frozen anew. Whether one was."""
+    successors, n_successors, _ = transitions
+    states, actions, lengths = walks
     triggered = False
     for k in range(lengths.shape[0]):
         for h in range(lengths[k]):
@@ -46,35 +50,20 @@ def count_and_freeze(
 
 
 @kernel
-def mvp_backup(
-    successors: IntArray,
-    frozen: IntArray,
-    rewards: FloatArray,
-    known: BoolArray,
-    V: FloatArray,
-    c1: float,
-    c2: float,
-    iota: float,
-    less: int,
-    add: bool,
-    Q: FloatArray,
-) -> None:
-    """Q = r + P_hat V + bonus(n - less) from the frozen counts; 1 where there are fewer than two.
-
-    The bonus is the sum of its two terms, or the larger one.
-    """
+def mvp_backup(table: Table, V: FloatArray, bonus: Bonus, Q: FloatArray) -> None:
+    """Q = r + P_hat V + bonus, at most 1; 1 where there are fewer than two counts."""
     for s in range(Q.shape[0]):
         for a in range(Q.shape[1]):
-            n, mean, variance = empirical_moments(frozen[s, a], successors[s, a], V)
-            if known[s]:
+            n, mean, variance = empirical_moments(table.counts[s, a], table.successors[s, a], V)
+            if table.known[s]:
                 Q[s, a] = 0.0
             elif n < 2:
                 Q[s, a] = 1.0
             else:
-                rate = iota / (n - less)
-                root, rest = c1 * math.sqrt(variance * rate), c2 * rate
-                bonus = root + rest if add else max(root, rest)
-                Q[s, a] = min(1.0, rewards[s, a] + mean + bonus)
+                rate = bonus.iota / (n - bonus.less)
+                root, rest = bonus.c1 * math.sqrt(variance * rate), bonus.c2 * rate
+                b = root + rest if bonus.add else max(root, rest)
+                Q[s, a] = min(1.0, table.rewards[s, a] + mean + b)
 
 
 class MVP(TabularAgent):
@@ -106,21 +95,6 @@ class MVP(TabularAgent):
     (2) absorbing states are known; (3) of actions that tie, a least tried one is played; (4) the
     constants and iota of "paper" are those of [2].
 
-    Parameters
-    ----------
-    model
-        What is known of the MDP; see `TabularAgent`.
-    n_episodes
-        K.
-    failure_prob
-        delta.
-    constants
-        "tight", "sharp" or "paper".
-    known_absorbing, width_scale
-        See `TabularAgent`.
-    seed
-        Unused by the algorithm itself, which is deterministic.
-
     References
     ----------
     [1] Zhang, Ji, Du. Is reinforcement learning more difficult than bandits? A near-optimal
@@ -130,58 +104,34 @@ class MVP(TabularAgent):
     [3] Maurer, Pontil. Empirical Bernstein bounds and sample variance penalization. COLT 2009.
     """
 
-    _arrays: ClassVar[tuple[str, ...]] = (
-        *TabularAgent._arrays,
-        "_visits",
-        "_frozen",
-        "_triggered",
-    )
+    _arrays: ClassVar[tuple[str, ...]] = (*TabularAgent._arrays, "_visits", "_frozen", "_triggered")
 
-    def __init__(
-        self,
-        model: LinearMixtureModel,
-        *,
-        n_episodes: int,
-        failure_prob: float = 0.05,
-        constants: str = "tight",
-        known_absorbing: bool = True,
-        width_scale: float = 1.0,
-        seed: Seed = 0,
-    ) -> None:
-        super().__init__(
-            model,
-            n_episodes=n_episodes,
-            failure_prob=failure_prob,
-            known_absorbing=known_absorbing,
-            width_scale=width_scale,
-            seed=seed,
-        )
-        self.constants = validation.choice("constants", constants, ("tight", "sharp", "paper"))
-        S, A, H, K = model.n_states, model.n_actions, model.horizon, self.n_episodes
-        if self.constants == "paper":
-            self._c1, self._c2 = 460.0 / 9.0, 544.0 / 9.0
-            self._iota = math.log(200.0 * S * A * H**2 * K**2 / self.failure_prob)
-        else:
-            self._c1 = 4.0 if self.constants == "tight" else SHARP
-            self._c2 = self._c1**2
-            powers = math.log2(K * H) + 1.0
-            self._iota = math.log(2.0 * S * A * H * powers / self.failure_prob)
-        self._visits = np.zeros((S, A), dtype=np.int64)  # N(s, a), all of them
+    constants: str = given.choice(
+        '"tight", "sharp" or "paper".', "tight", "sharp", "paper", default="tight"
+    )
+    known_absorbing: bool = given.known_absorbing()
+    width_scale: float = given.width_scale("Multiplies every bonus (1 = the theory).")
+    seed: Seed = given.seed()
+
+    def _build(self) -> None:
+        super()._build()
+        self._visits = self._counts.sum(axis=2)  # N(s, a), all of them
         self._frozen = np.zeros_like(self._counts)
         self._triggered = np.zeros(1, dtype=np.bool_)
 
-    def _count(self, states: IntArray, actions: IntArray, lengths: IntArray) -> None:
-        model = self.model
-        if count_and_freeze(
-            model.successors,
-            model.n_successors,
-            states,
-            actions,
-            lengths,
-            self._counts,
-            self._visits,
-            self._frozen,
-        ):
+    def _bonus(self) -> Bonus:
+        S, A, H, K = self.model.n_states, self.model.n_actions, self.model.horizon, self.n_episodes
+        w, add, less = self.width_scale, self.constants == "paper", int(self.constants == "sharp")
+        if add:
+            iota = math.log(200.0 * S * A * H**2 * K**2 / self.failure_prob)
+            return Bonus(w * (460.0 / 9.0), w * (544.0 / 9.0), iota, less, add)
+        c = SHARP if less else 4.0
+        iota = math.log(2.0 * S * A * H * (math.log2(K * H) + 1.0) / self.failure_prob)
+        return Bonus(w * c, w * c**2, iota, less, add)
+
+    def _count(self, walks: Walks) -> None:
+        tables = self._counts, self._visits, self._frozen
+        if count_and_freeze(self.model.transitions, walks, *tables):
             self._triggered[0] = True
 
     def _epoch_length(self) -> int:
@@ -192,27 +142,14 @@ class MVP(TabularAgent):
 
     def _make_plan(self) -> OptimisticPlan:
         self._triggered[0] = False
-        model, w = self.model, self.width_scale
-        add, less = self.constants == "paper", int(self.constants == "sharp")
-        Q = np.empty((model.n_states, model.n_actions))
+        table, bonus = self._table(self._frozen), self._bonus()
+        Q = np.empty((self.model.n_states, self.model.n_actions))
 
         def backup(V: FloatArray) -> FloatArray:
-            mvp_backup(
-                model.successors,
-                self._frozen,
-                model.rewards,
-                self._known,
-                V,
-                w * self._c1,
-                w * self._c2,
-                self._iota,
-                less,
-                add,
-                Q,
-            )
+            mvp_backup(table, V, bonus, Q)
             return Q
 
         # A monotone backup that commutes with constants never enlarges a difference of rows.
-        contracting = not add and w <= 1.0
+        contracting = not bonus.add and self.width_scale <= 1.0
         tolerance = FIXED_POINT if contracting else 0.0
-        return backward_induction(model, backup, tolerance, self._counts.sum(axis=2))
+        return backward_induction(self.model, backup, tolerance, self._visits)

@@ -7,26 +7,26 @@ from typing import ClassVar
 
 import numpy as np
 
-from voful import validation
-from voful.compiled import kernel
-from voful.confidence.algebra import unwhiten, whitener_from
+from voful.compiled import kernel, part
+from voful.confidence.algebra import dot, unwhiten, whitener_from
+from voful.mdp import arguments as given
 from voful.mdp.base import Agent
-from voful.mdp.counting import count_transitions
+from voful.mdp.counting import CountingAgent
 from voful.mdp.model import LinearMixtureModel
 from voful.mdp.planning import OptimisticPlan, optimistic_plan_over_vertices
-from voful.typing import FloatArray, IntArray, Seed
+from voful.parameters import parameter
+from voful.typing import FloatArray, Seed
+from voful.validation import positive_int
 
 DRAWS = 64  # uniform numbers for one step, far more than a slice ever needs
 
 
-@kernel
+@part
 def log_likelihood(p: FloatArray, counts: FloatArray, theta: FloatArray) -> float:
     """sum_v counts[v] ln <p[v], theta>."""
     total = 0.0
     for v in range(p.shape[0]):
-        mean = 0.0
-        for i in range(p.shape[1]):
-            mean += p[v, i] * theta[i]
+        mean = dot(p[v], theta)
         if mean <= 0.0:
             return -math.inf
         total += counts[v] * math.log(mean)
@@ -45,9 +45,7 @@ def hit_and_run(
     steps, d = normals.shape
     information = np.eye(d)
     for v in range(p.shape[0]):
-        mean = 0.0
-        for i in range(d):
-            mean += p[v, i] * theta[i]
+        mean = dot(p[v], theta)
         weight = counts[v] / (mean * mean)
         center = 0.0
         for i in range(d):
@@ -94,7 +92,7 @@ def hit_and_run(
                 high = t
 
 
-class PosteriorMixture(Agent):
+class PosteriorMixture(CountingAgent):
     """Plan as if a draw from the posterior of the weights were true.
 
     The prior is uniform on the simplex; the likelihood of the transitions, prod <p_v, theta>, is
@@ -103,17 +101,6 @@ class PosteriorMixture(Agent):
     slice sampling on them [2]. No confidence set, no optimism, and no guarantee for a fixed
     theta* (the bounds known average over the prior [1]).
 
-    Parameters
-    ----------
-    model
-        What is known of the MDP; its base models must be probability kernels.
-    n_episodes
-        How many episodes will be played.
-    n_steps
-        Of the chain, for each plan.
-    seed
-        Of the draws.
-
     References
     ----------
     [1] Osband, Russo, Van Roy. (More) efficient reinforcement learning via posterior sampling.
@@ -121,23 +108,23 @@ class PosteriorMixture(Agent):
     [2] Neal. Slice sampling. Annals of Statistics 2003.
     """
 
-    _arrays: ClassVar[tuple[str, ...]] = (*Agent._arrays, "_counts", "_theta")
+    _arrays: ClassVar[tuple[str, ...]] = (*Agent._arrays, "_theta")
+    _parts: ClassVar[tuple[str, ...]] = (*Agent._parts, "_counter")
     optimistic: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        model: LinearMixtureModel,
-        *,
-        n_episodes: int,
-        n_steps: int = 50,
-        seed: Seed = 0,
-    ) -> None:
-        super().__init__(model, n_episodes=n_episodes, failure_prob=0.5, seed=seed)
-        if not model.stochastic:
-            raise validation.fail("model", model, "base models that are probability kernels")
-        self.n_steps = validation.positive_int("n_steps", n_steps)
-        self._counts = np.zeros((1, *model.successors.shape), dtype=np.int64)
-        self._theta = np.full(model.dim, 1.0 / model.dim)
+    model: LinearMixtureModel = parameter(
+        given.mixture_of_kernels,
+        "What is known of the MDP; its base models must be probability kernels.",
+        kw_only=False,
+    )
+    n_episodes: int = given.n_episodes("How many episodes will be played.")
+    failure_prob = None
+    n_steps: int = parameter(positive_int, "Of the chain, for each plan.", default=50)
+    seed: Seed = given.seed("Of the draws.")
+
+    def _build(self) -> None:
+        super()._build()
+        self._theta = np.full(self.dim, 1.0 / self.dim)
 
     @property
     def confidence_set(self) -> None:
@@ -147,28 +134,15 @@ class PosteriorMixture(Agent):
     @property
     def theta(self) -> FloatArray:
         """The latest draw."""
-        draw: FloatArray = self._theta.copy()
-        return draw
+        return self._theta.copy()
 
     def _make_plan(self) -> OptimisticPlan:
-        met = self._counts[0] > 0
+        counts = self._counter.counts[0]
         hit_and_run(
-            np.ascontiguousarray(self.model.probabilities[met]),
-            self._counts[0][met].astype(np.float64),
+            np.ascontiguousarray(self.model.probabilities[counts > 0]),
+            counts[counts > 0].astype(np.float64),
             self._theta,
             self._rng.standard_normal((self.n_steps, self.dim)),
             self._rng.random((self.n_steps, DRAWS)),
         )
         return optimistic_plan_over_vertices(self.model, self._theta[np.newaxis])
-
-    def _learn(self, states: IntArray, actions: IntArray, lengths: IntArray) -> None:
-        count_transitions(
-            self.model.successors,
-            self.model.n_successors,
-            np.zeros(1, dtype=np.int64),
-            self.model.horizon,
-            states,
-            actions,
-            lengths,
-            self._counts,
-        )

@@ -9,89 +9,44 @@ import numpy as np
 
 from voful import validation
 from voful.compiled import kernel
-from voful.mdp.model import LinearMixtureModel
+from voful.mdp import arguments as given
+from voful.mdp.counting import count_transitions
 from voful.mdp.planning import OptimisticPlan, backward_induction
-from voful.mdp.tabular import TabularAgent, empirical_moments
-from voful.mdp.trajectories import successor_index
-from voful.typing import BoolArray, FloatArray, IntArray, Seed
+from voful.mdp.tabular import Table, TabularAgent, empirical_moments
+from voful.mdp.trajectories import Walks
+from voful.typing import FloatArray, Seed
 
 MOST_NUMBERS = 10**8
 """In the table of Q, which has H S A of them."""
 
 
 @kernel
-def count_steps(
-    successors: IntArray,
-    n_successors: IntArray,
-    states: IntArray,
-    actions: IntArray,
-    lengths: IntArray,
-    counts: IntArray,
-    visits: IntArray,
+def ucbvi_backup(
+    table: Table, V: FloatArray, errors: FloatArray, L: float, width: float, Q: FloatArray
 ) -> None:
-    """counts[s, a, b] += 1 for each transition, visits[h, s] += 1 where visits has such a row."""
-    rows = visits.shape[0]
-    for k in range(lengths.shape[0]):
-        for h in range(lengths[k] + 1):
-            s = states[k, h]
-            if h < rows:
-                visits[h, s] += 1
-            if h < lengths[k]:
-                a = actions[k, h]
-                b = successor_index(successors, n_successors, s, a, states[k, h + 1])
-                counts[s, a, b] += 1
+    """Lower Q to r + P_hat V + bonus where that is less.
 
-
-@kernel
-def hoeffding_backup(
-    successors: IntArray,
-    counts: IntArray,
-    rewards: FloatArray,
-    known: BoolArray,
-    V: FloatArray,
-    L: float,
-    width: float,
-    Q: FloatArray,
-) -> None:
-    """Lower Q to r + P_hat V + 7 L / sqrt(N) where that is less."""
+    errors[y] bounds the square of V(y) - V*(y); empty: Hoeffding's bonus, which needs none.
+    """
     for s in range(Q.shape[0]):
         for a in range(Q.shape[1]):
-            N, mean, _ = empirical_moments(counts[s, a], successors[s, a], V)
-            if known[s]:
+            count, successors = table.counts[s, a], table.successors[s, a]
+            N, mean, variance = empirical_moments(count, successors, V)
+            if table.known[s]:
                 Q[s, a] = 0.0
             elif N > 0:
-                bonus = 7.0 * L / math.sqrt(N)  # Algorithm 3
-                Q[s, a] = min(Q[s, a], rewards[s, a] + mean + width * bonus)
-
-
-@kernel
-def bernstein_backup(
-    successors: IntArray,
-    counts: IntArray,
-    rewards: FloatArray,
-    known: BoolArray,
-    V: FloatArray,
-    errors: FloatArray,
-    L: float,
-    width: float,
-    Q: FloatArray,
-) -> None:
-    """Lower Q to r + P_hat V + bonus; errors[y] bounds the square of V(y) - V*(y)."""
-    for s in range(Q.shape[0]):
-        for a in range(Q.shape[1]):
-            N, mean, variance = empirical_moments(counts[s, a], successors[s, a], V)
-            if known[s]:
-                Q[s, a] = 0.0
-            elif N > 0:
-                error = 0.0
-                for b in range(counts.shape[2]):
-                    error += counts[s, a, b] / N * errors[successors[s, a, b]]
-                bonus = (  # Algorithm 4
-                    math.sqrt(8.0 * L * variance / N)
-                    + 14.0 * L / (3.0 * N)
-                    + math.sqrt(8.0 * error / N)
-                )
-                Q[s, a] = min(Q[s, a], rewards[s, a] + mean + width * bonus)
+                if errors.shape[0] == 0:
+                    bonus = 7.0 * L / math.sqrt(N)  # Algorithm 3
+                else:
+                    error = 0.0
+                    for b in range(count.shape[0]):
+                        error += count[b] / N * errors[successors[b]]
+                    bonus = (  # Algorithm 4
+                        math.sqrt(8.0 * L * variance / N)
+                        + 14.0 * L / (3.0 * N)
+                        + math.sqrt(8.0 * error / N)
+                    )
+                Q[s, a] = min(Q[s, a], table.rewards[s, a] + mean + width * bonus)
 
 
 class UCBVI(TabularAgent):
@@ -118,21 +73,6 @@ class UCBVI(TabularAgent):
     (see `Agent`) instead of one; (3) absorbing states are known, with value 0 and no error;
     (4) of actions that tie, a least tried one is played.
 
-    Parameters
-    ----------
-    model
-        What is known of the MDP; see `TabularAgent`.
-    n_episodes
-        K.
-    failure_prob
-        delta.
-    bonus
-        "hoeffding" (UCBVI-CH) or "bernstein" (UCBVI-BF).
-    known_absorbing, width_scale
-        See `TabularAgent`.
-    seed
-        Unused by the algorithm itself, which is deterministic.
-
     References
     ----------
     [1] Azar, Osband, Munos. Minimax regret bounds for reinforcement learning. ICML 2017.
@@ -140,83 +80,55 @@ class UCBVI(TabularAgent):
 
     _arrays: ClassVar[tuple[str, ...]] = (*TabularAgent._arrays, "_Q", "_visits")
 
-    def __init__(
-        self,
-        model: LinearMixtureModel,
-        *,
-        n_episodes: int,
-        failure_prob: float = 0.05,
-        bonus: str = "bernstein",
-        known_absorbing: bool = True,
-        width_scale: float = 1.0,
-        seed: Seed = 0,
-    ) -> None:
-        super().__init__(
-            model,
-            n_episodes=n_episodes,
-            failure_prob=failure_prob,
-            known_absorbing=known_absorbing,
-            width_scale=width_scale,
-            seed=seed,
-        )
-        self.bonus = validation.choice("bonus", bonus, ("hoeffding", "bernstein"))
-        S, A, H = model.n_states, model.n_actions, model.horizon
+    bonus: str = given.choice(
+        '"hoeffding" (UCBVI-CH) or "bernstein" (UCBVI-BF).',
+        "hoeffding",
+        "bernstein",
+        default="bernstein",
+    )
+    known_absorbing: bool = given.known_absorbing()
+    width_scale: float = given.width_scale("Multiplies every bonus (1 = the theory).")
+    seed: Seed = given.seed()
+
+    def _build(self) -> None:
+        super()._build()
+        S, A, H = self.model.n_states, self.model.n_actions, self.model.horizon
         if H * S * A > MOST_NUMBERS:
             allowed = f"horizon x states x actions at most {MOST_NUMBERS:.0e}"
-            raise validation.fail("model", model, allowed)
+            raise validation.fail("model", self.model, allowed)
         self._L = math.log(5.0 * S * A * self.n_episodes * H / self.failure_prob)
         self._Q = np.ones((H, S, A))
         rows = H + 1 if self.bonus == "bernstein" else 0
         self._visits = np.zeros((rows, S), dtype=np.int64)  # N'
 
-    def _count(self, states: IntArray, actions: IntArray, lengths: IntArray) -> None:
-        model = self.model
-        count_steps(
-            model.successors,
-            model.n_successors,
-            states,
-            actions,
-            lengths,
-            self._counts,
-            self._visits,
-        )
+    def _count(self, walks: Walks) -> None:
+        model, one_target = self.model, np.zeros(1, dtype=np.int64)
+        count_transitions(model.transitions, one_target, model.horizon, walks, self._counts[None])
+        if self.bonus == "bernstein":
+            for path, length in zip(walks.states, walks.lengths, strict=True):
+                self._visits[np.arange(length + 1), path[: length + 1]] += 1
 
     def _make_plan(self) -> OptimisticPlan:
+        table = self._table(self._counts)
         steps = iter(range(self.model.horizon - 1, -1, -1))
 
-        def backup(V: FloatArray) -> FloatArray:  # Algorithm 2
+        def backup(V: FloatArray) -> FloatArray:  # Algorithm 2 of [1]
             h = next(steps)
             Q: FloatArray = self._Q[h]
-            self._lower(Q, V, h)
+            ucbvi_backup(table, V, self._errors(h + 1, table), self._L, self.width_scale, Q)
             return Q
 
         tried = self._counts.sum(axis=2)
         # Every step has its own row.
         return backward_induction(self.model, backup, tolerance=-1.0, tried=tried)
 
-    def _lower(self, Q: FloatArray, V: FloatArray, h: int) -> None:
-        model, L = self.model, self._L
-        known, width = self._known, self.width_scale
+    def _errors(self, h: int, table: Table) -> FloatArray:
+        """min(100^2 H S^2 A L^2 / N'_h(y), 1) for each state y; of Hoeffding's bonus, none."""
         if self.bonus == "hoeffding":
-            hoeffding_backup(model.successors, self._counts, model.rewards, known, V, L, width, Q)
-        else:
-            bernstein_backup(
-                model.successors,
-                self._counts,
-                model.rewards,
-                known,
-                V,
-                self._errors(h + 1),
-                L,
-                width,
-                Q,
-            )
-
-    def _errors(self, h: int) -> FloatArray:
-        """min(100^2 H S^2 A L^2 / N'_h(y), 1) for each state y."""
+            return np.empty(0)
         S, A, H = self.model.n_states, self.model.n_actions, self.model.horizon
         errors: FloatArray = np.minimum(
             1e4 * H * S**2 * A * self._L**2 / np.maximum(self._visits[h], 1), 1.0
         )
-        errors[self._known] = 0.0
+        errors[table.known] = 0.0
         return errors

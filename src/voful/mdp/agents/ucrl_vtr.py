@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
-from voful.mdp.model import LinearMixtureModel
-from voful.mdp.value_targets import Radius, ValueTargetedAgent
+from voful.mdp import arguments as given
+from voful.mdp.value_targets import Radius, ValueTargetedAgent, sub_gaussian
+from voful.parameters import parameter
 from voful.typing import Seed
-
-RIDGE = 1.0  # lambda
+from voful.validation import boolean
 
 
 class UCRLVTR(ValueTargetedAgent):
@@ -27,23 +25,6 @@ class UCRLVTR(ValueTargetedAgent):
     the radius of its largest noise, as their experiments have it, for values in [0, 1] instead of
     [0, H]; plans last for an epoch; `cut`.
 
-    Parameters
-    ----------
-    model
-        What is known of the MDP.
-    n_episodes
-        K.
-    failure_prob
-        delta.
-    cut
-        Whether upper ends are also cut at those of the simplex (or the L1 ball), max_i x_i: an
-        upper bound of the maximum over the models that are possible at all, which is what [1] asks
-        for; False: the closed form of [2] alone.
-    width_scale
-        Multiplies the radius (1 = the theory).
-    seed
-        Unused by the algorithm itself, which is deterministic.
-
     References
     ----------
     [1] Ayoub, Jia, Szepesvari, Wang, Yang. Model-based reinforcement learning with value-targeted
@@ -52,30 +33,20 @@ class UCRLVTR(ValueTargetedAgent):
         regression. L4DC 2020.
     """
 
-    def __init__(
-        self,
-        model: LinearMixtureModel,
-        *,
-        n_episodes: int,
-        failure_prob: float = 0.05,
-        cut: bool = True,
-        width_scale: float = 1.0,
-        seed: Seed = 0,
-    ) -> None:
-        super().__init__(
-            model,
-            n_episodes=n_episodes,
-            failure_prob=failure_prob,
-            n_regressions=1,
-            ridge=RIDGE,
-            width_scale=width_scale,
-            cut=cut,
-            seed=seed,
-        )
-        # sqrt(lambda) |theta*| + R sqrt(ln det + 2 ln(1/delta)) with R = 1/2
-        self._radius = Radius(math.sqrt(RIDGE), 0.25, -0.5 * math.log(self.failure_prob))
+    constants = "tight"
+    cut: bool = parameter(
+        boolean,
+        "Whether upper ends are also cut at those of the simplex (or the L1 ball), max_i x_i: an "
+        "upper bound of the maximum over the models that are possible at all, which is what [1] "
+        "asks for; False: the closed form of [2] alone.",
+        default=True,
+    )
+    width_scale: float = given.width_scale("Multiplies the radius (1 = the theory).")
+    seed: Seed = given.seed()
 
-    @property
-    def radius(self) -> float:
-        """beta, width_scale included."""
-        return self.width_scale * self._radius.at(self._regressions.log_det_ratio(0))
+    def _build(self) -> None:
+        super()._build()
+        self._regress(1, ridge=1.0)
+
+    def _radius(self, learnt: int) -> Radius:
+        return sub_gaussian(self.failure_prob)

@@ -6,13 +6,10 @@ import math
 
 import numpy as np
 
-from voful import validation
 from voful.concentration import log_det_growth, self_normalized_bernstein
-from voful.mdp.model import LinearMixtureModel
-from voful.mdp.value_targets import Radius, ValueTargetedAgent
-from voful.typing import FloatArray, Seed
+from voful.mdp.value_targets import Radius, ValueTargetedAgent, sub_gaussian
+from voful.typing import FloatArray
 
-CONSTANTS = ("tight", "paper")
 RIDGE = 1.0  # lambda = 1 / B^2 in the paper's units, see the class
 
 
@@ -43,75 +40,32 @@ class UCRLVTRPlus(ValueTargetedAgent):
     by sqrt(d) and |theta*|_2 <= B = sqrt(d), so that its lambda = 1 / B^2 is 1 here. Plans last
     for an epoch. `cut`.
 
-    Parameters
-    ----------
-    model
-        What is known of the MDP.
-    n_episodes
-        K.
-    failure_prob
-        delta.
-    constants
-        "tight" or "paper".
-    cut
-        Whether upper ends are also cut at those of the simplex (or the L1 ball); None: with the
-        tight constants.
-    width_scale
-        Multiplies the radii (1 = the theory).
-    seed
-        Unused by the algorithm itself, which is deterministic.
-
     References
     ----------
     [1] Zhou, Gu, Szepesvari. Nearly minimax optimal reinforcement learning for linear mixture
         Markov decision processes. COLT 2021.
     """
 
-    def __init__(
-        self,
-        model: LinearMixtureModel,
-        *,
-        n_episodes: int,
-        failure_prob: float = 0.05,
-        constants: str = "tight",
-        cut: bool | None = None,
-        width_scale: float = 1.0,
-        seed: Seed = 0,
-    ) -> None:
-        self.constants = validation.choice("constants", constants, CONSTANTS)
-        super().__init__(
-            model,
-            n_episodes=n_episodes,
-            failure_prob=failure_prob,
-            n_regressions=2,
-            ridge=RIDGE,
-            width_scale=width_scale,
-            cut=self.constants == "tight" if cut is None else cut,
-            seed=seed,
+    def _build(self) -> None:
+        super()._build()
+        self._beta_hat, self._beta_check, self._beta_tilde = (
+            self._tight() if self.constants == "tight" else self._printed()
         )
-        self._alpha_squared = 1.0 / self.dim
-        tight = self.constants == "tight"
-        self._radius, self._radius_check, self._radius_tilde = (
-            self._tight() if tight else self._printed()
-        )
+        self._regress(2, ridge=RIDGE, alpha_squared=1.0 / self.dim)
 
     def _tight(self) -> tuple[Radius, Radius, Radius]:
         d, delta = self.dim, 0.5 * self.failure_prob
+        steps, largest = self.n_episodes * self.model.horizon, self.largest_features * math.sqrt(d)
         # |eta| / sigma_bar <= sqrt(d), while w / (1 + w^2) <= 1/2 and w / sqrt(1 + w^2) <= 1.
         bound = self_normalized_bernstein(
             variance=1.0,
             linear=0.5 * math.sqrt(d),
             square=math.sqrt(d),
-            log_det_bound=log_det_growth(
-                self.n_episodes * self.model.horizon,
-                d,
-                self.largest_features * math.sqrt(d),
-                RIDGE,
-            ),
+            log_det_bound=log_det_growth(steps, d, largest, RIDGE),
             delta=delta,
         )
         hat = Radius(math.sqrt(RIDGE), bound.slope, bound.offset)
-        return hat, hat, Radius(math.sqrt(RIDGE), 0.25, -0.5 * math.log(delta))
+        return hat, hat, sub_gaussian(delta)
 
     def _printed(self) -> tuple[Radius, Radius, Radius]:
         d, steps = self.dim, self.n_episodes * self.model.horizon
@@ -124,10 +78,8 @@ class UCRLVTRPlus(ValueTargetedAgent):
             Radius(8.0 * math.sqrt(d) * root + 4.0 * t + 1.0),
         )
 
-    @property
-    def radius(self) -> float:
-        """beta_hat, width_scale included."""
-        return self.width_scale * self._radius.at(self._regressions.log_det_ratio(0))
+    def _radius(self, learnt: int) -> Radius:
+        return self._beta_hat
 
-    def _radii(self, n: int) -> FloatArray:
-        return np.tile(np.array([self._radius_check, self._radius_tilde]), (n, 1, 1))
+    def _radii(self, learnt: int) -> FloatArray:
+        return np.array([self._beta_check, self._beta_tilde])

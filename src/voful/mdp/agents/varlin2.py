@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy.typing as npt
-
 from voful.mdp.agents.varlin import VARLin
-from voful.mdp.model import LinearMixtureModel
-from voful.typing import Seed
 
 
 class VARLin2(VARLin):
@@ -35,19 +31,6 @@ class VARLin2(VARLin):
     levels where `directions` are not given; the set is frozen for the episodes of a plan, not
     for each.
 
-    Parameters
-    ----------
-    model
-        What is known of the MDP.
-    n_episodes
-        K.
-    failure_prob
-        delta; None: 1 / K.
-    moments, directions, iota_scale, width_scale
-        See `MomentSet`; `directions` make the set literal.
-    seed
-        Unused by the algorithm itself, which is deterministic.
-
     References
     ----------
     [1] Kim, Yang, Jun. Improved regret analysis for variance-adaptive linear bandits and
@@ -56,26 +39,4 @@ class VARLin2(VARLin):
 
     _layering: ClassVar[str] = "varlin2"
 
-    def __init__(
-        self,
-        model: LinearMixtureModel,
-        *,
-        n_episodes: int,
-        failure_prob: float | None = 0.05,
-        moments: int | None = None,
-        directions: npt.ArrayLike | None = None,
-        iota_scale: float = 1.0,
-        width_scale: float = 1.0,
-        seed: Seed = 0,
-    ) -> None:
-        super().__init__(
-            model,
-            n_episodes=n_episodes,
-            failure_prob=failure_prob,
-            constants="paper",
-            moments=moments,
-            directions=directions,
-            iota_scale=iota_scale,
-            width_scale=width_scale,
-            seed=seed,
-        )
+    constants = "paper"

@@ -5,23 +5,15 @@ from __future__ import annotations
 from voful.report.figures.bars import final_regret
 from voful.report.figures.curves import regret_over_rounds, width_over_rounds
 from voful.report.figures.grid import regret_grid
-from voful.report.figures.lines import (
-    HORIZON_FLOOR,
-    regret_against_horizon,
-    regret_against_variance,
-)
-from voful.report.figures.panels import spread, write
-from voful.report.figures.style import style_of
+from voful.report.figures.lines import regret_against_horizon, regret_against_variance
+from voful.report.figures.panels import write
 
 __all__ = [
-    "HORIZON_FLOOR",
     "final_regret",
     "regret_against_horizon",
     "regret_against_variance",
     "regret_grid",
     "regret_over_rounds",
-    "spread",
-    "style_of",
     "width_over_rounds",
     "write",
 ]

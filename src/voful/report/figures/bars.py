@@ -6,17 +6,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voful.report.figures.panels import (
-    arrangement,
-    caption,
-    looks_in,
-    new_figure,
-    scales_of,
-    settings,
-    wrapped,
-)
+from voful.report.figures.panels import arrangement, caption, looks_in, scales_of, titled_panels
 from voful.report.figures.style import COLOURS, MARKERS, SCREEN, VERBATIM, Look, Style, ink
-from voful.report.statistics.summaries import final_table, relative_regret, step_of
+from voful.report.statistics.cells import step_of
+from voful.report.statistics.summaries import final_table, relative_regret
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,35 +36,28 @@ def final_regret(
     leading = 1.2 if len(policies) > 12 else 1.6
     names = 0.085 * max(len(policy) for policy in policies) * font / 10.0
     width = names + 2.5 * columns if style.width is None else style.width
-    with settings(style):
-        figure = new_figure(width, rows * (0.75 + leading * font * len(policies) / 72.0) + 0.3)
-        places = figure.subplots(rows, columns, squeeze=False, sharey=True)
-        for unused in places.flat[len(problems) :]:
-            unused.remove()
-        scales = [""] * len(problems) if log else scales_of(results, problems)
-        first: dict[str, Axes] = {}
-        for panel, problem, scale in zip(places.flat, problems, scales, strict=False):
-            if first.setdefault(scale, panel) is not panel:
-                panel.sharex(first[scale])
+    with style.settings():
+        size = width, rows * (0.75 + leading * font * len(policies) / 72.0) + 0.3
+        scales = None if log else scales_of(results, problems)
+        figure, panels = titled_panels(
+            size, problems, columns, style, scales=scales, shared="x", names=names
+        )
+        for panel, problem in zip(panels, problems, strict=True):
             _draw(panel, table.filter(pl.col("problem") == problem), policies, looks, log)
-            panel.set_title(
-                wrapped(problem, (width - names) / columns, style), loc="left", **VERBATIM
-            )
-            panel.grid(axis="both" if log else "x", linewidth=0.4, alpha=0.5)
-            panel.set_axisbelow(True)
             panel.tick_params(axis="y", length=0)
             if log:
+                panel.grid(axis="y", linewidth=0.4, alpha=0.5)
                 panel.set_xscale("log")
-        for panel in first.values():
+        for panel in panels:
             if not log:
                 panel.set_xlim(left=0)  # once all are drawn: it ends the shared autoscaling
-        places[0, 0].set_ylim(len(policies) - 0.4, -0.6)
-        places[0, 0].set_yticks(range(len(policies)), policies, **VERBATIM)
-        for panel in places[:, 0]:
+        panels[0].set_ylim(len(policies) - 0.4, -0.6)
+        panels[0].set_yticks(range(len(policies)), policies, **VERBATIM)
+        for panel in panels[::columns]:
             panel.tick_params(axis="y", labelsize=font)
             for label in panel.get_yticklabels():
                 label.set_color(ink(COLOURS[looks[label.get_text()].colour]))
-        for panel in list(places.flat[: len(problems)])[-columns:]:
+        for panel in panels[-columns:]:
             panel.set_xlabel(f"regret after the last {step_of(results)}")
         caption(figure, title, style)
     return figure

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voful.report.figures.panels import new_figure, settings
+from voful.report.figures.panels import caption, new_figure
 from voful.report.figures.style import SCREEN, VERBATIM, Style
 from voful.report.statistics.summaries import relative_regret
 
@@ -35,7 +35,7 @@ def regret_grid(
     colours = colormaps["PuOr_r"]
     font = style.font if style.titled else min(style.font, 7.0)
     width = 1.6 + 0.58 * len(problems) if style.width is None else style.width
-    with settings(style):
+    with style.settings():
         names = 0.6 * font / 72.0 * max(len(problem) for problem in problems)
         figure = new_figure(width, 0.5 + names + 0.027 * font * len(policies))
         panel = figure.subplots()
@@ -45,27 +45,16 @@ def regret_grid(
             octaves = 0.0 if ratio is None else math.log2(min(max(ratio, 0.125), 8.0))
             red, green, blue, _ = shade = colours(0.5 + octaves / 8.0)
             text_colour = "#111111" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.5 else "white"
-            panel.add_patch(
-                Rectangle((x, y), 1, 1, facecolor=shade, edgecolor="white", linewidth=1.5)
-            )
+            panel.add_patch(Rectangle((x, y), 1, 1, fc=shade, ec="white", lw=1.5))
             text = "-" if ratio is None else f"{ratio:.{2 if ratio < 9.95 else 0}f}"
-            panel.text(
-                *(x + 0.5, y + 0.5, text),
-                ha="center",
-                va="center",
-                fontsize=font - 1,
-                color=text_colour,
-            )
-        panel.set_xlim(0, len(problems))
-        panel.set_ylim(len(policies), 0)
-        places = [x + 0.5 for x in range(len(problems))]
-        panel.set_xticks(places, problems, fontsize=font - 1, rotation=90, **VERBATIM)
-        panel.set_yticks(
-            [y + 0.5 for y in range(len(policies))], policies, fontsize=font, **VERBATIM
-        )
+            centred: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": font - 1}
+            panel.text(x + 0.5, y + 0.5, text, color=text_colour, **centred)
+        panel.set(xlim=(0, len(problems)), ylim=(len(policies), 0))
+        columns, rows = ([k + 0.5 for k in range(len(side))] for side in (problems, policies))
+        panel.set_xticks(columns, problems, fontsize=font - 1, rotation=90, **VERBATIM)
+        panel.set_yticks(rows, policies, fontsize=font, **VERBATIM)
         panel.tick_params(length=0)
         panel.xaxis.tick_top()
         panel.spines[:].set_visible(False)
-        if title is not None and style.titled:
-            figure.suptitle(title, fontsize=font + 1, x=0.01, ha="left", **VERBATIM)
+        caption(figure, title, style)
     return figure

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from voful import validation
-from voful.report.figures.panels import (
-    End,
-    Ends,
-    caption,
-    label_ends,
-    leftmost,
-    looks_in,
-    panels_for,
-    settings,
-)
-from voful.report.figures.style import MARKERS, SCREEN, Look, Style, drawn
+from voful.report.figures.panels import LineChart
+from voful.report.figures.style import COLOURS, MARKERS, SCREEN, Style
 from voful.report.statistics.cells import step_of
 from voful.report.statistics.summaries import regret_by_horizon, regret_by_variance
 from voful.typing import FloatArray
@@ -37,28 +29,15 @@ def regret_against_variance(
     results: pl.DataFrame, *, title: str | None = None, style: Style = SCREEN
 ) -> Figure:
     """Final regret against the root of the sum of variances, a panel a series, a line a policy."""
-    table = regret_by_variance(results)
-    series = table["series"].unique(maintain_order=True).to_list()
-    looks = looks_in(table)
-    with settings(style):
-        figure, panels = panels_for(series, style)
-        ends: Ends = {}
-        for panel, one in zip(panels, series, strict=True):
-            ends[panel] = []
-            for line in table.filter(series=one).partition_by("policy", maintain_order=True):
-                look = looks[policy := str(line["policy"][0])]
-                x, y = line["sum_variance"].sqrt().to_numpy(), line["regret"].to_numpy()
-                panel.plot(x, y, linewidth=style.line, **drawn(look))
-                _bars(panel, x, y, *_interval(line), look, style)
-                ends[panel].append(End(policy, float(x[-1]), float(y[-1])))
+    with style.settings():
+        chart = LineChart(regret_by_variance(results), "series", style)
+        for panel, lines in chart:
+            for policy, line in lines:
+                _draw(chart, panel, policy, line, line["sum_variance"].sqrt().to_numpy())
             panel.set_xlim(left=0)
             panel.set_xlabel("√(sum of variances)")
-        panels[0].set_ylim(bottom=0)  # once all panels are drawn: it ends the shared autoscaling
-        for panel in leftmost(panels, style):
-            panel.set_ylabel("regret after the last round")
-        caption(figure, title, style)
-        label_ends(figure, ends, looks, style)
-    return figure
+        chart.panels[0].set_ylim(bottom=0)  # once all are drawn: it ends the shared autoscaling
+        return chart.finish("regret after the last round", title)
 
 
 def regret_against_horizon(
@@ -76,40 +55,24 @@ def regret_against_horizon(
 
     floor = validation.positive_float("floor", floor)
     table = regret_by_horizon(results)
-    families = table["family"].unique(maintain_order=True).to_list()
-    looks = looks_in(table)
-    with settings(style):
-        figure, panels = panels_for(families, style, n_lines=table["policy"].n_unique())
-        ends: Ends = {}
-        for panel, family in zip(panels, families, strict=True):
-            ends[panel] = []
+    with style.settings():
+        chart = LineChart(table, "family", style, n_lines=table["policy"].n_unique())
+        for panel, lines in chart:
             panel.set_xscale("log", base=2)
             panel.set_yscale("log")
-            of_family = table.filter(family=family)
-            lines = of_family.partition_by("policy", maintain_order=True)
-            for place, line in enumerate(lines):
-                look = looks[policy := str(line["policy"][0])]
+            for place, (policy, line) in enumerate(lines):
                 x = _ASIDE ** ((2 * place + 1) / len(lines) - 1) * line["horizon"].to_numpy()
-                mean = line["regret"].to_numpy()
-                low, high = (np.maximum(end, floor) for end in _interval(line))
-                y = np.maximum(mean, floor)
-                panel.plot(x, y, linewidth=style.line, **drawn(look))
-                _bars(panel, x, y, low, high, look, style, hollow=mean < floor)
-                ends[panel].append(End(policy, float(x[-1]), float(y[-1])))
-            horizons = of_family["horizon"].unique().sort().to_list()
+                _draw(chart, panel, policy, line, x, floor)
+            horizons = sorted({horizon for _, line in lines for horizon in line["horizon"]})
             panel.set_xticks(horizons, [str(horizon) for horizon in horizons])
             panel.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
             panel.yaxis.set_major_formatter("{x:g}")
             panel.minorticks_off()
             panel.set_xlabel("horizon H")
-        panels[0].set_ylim(*_limits(table, floor))  # once all panels are drawn
+        chart.panels[0].set_ylim(*_limits(table, floor))  # once all panels are drawn
         hollow = bool((table["regret"] < floor).any())
         means = f" (open: below {floor:g})" if hollow else ""
-        for panel in leftmost(panels, style):
-            panel.set_ylabel(f"regret after the last {step_of(results)}{means}")
-        caption(figure, title, style)
-        label_ends(figure, ends, looks, style)
-    return figure
+        return chart.finish(f"regret after the last {step_of(results)}{means}", title)
 
 
 def _interval(line: pl.DataFrame) -> tuple[FloatArray, FloatArray]:
@@ -118,32 +81,26 @@ def _interval(line: pl.DataFrame) -> tuple[FloatArray, FloatArray]:
     return low.to_numpy(), high.to_numpy()
 
 
-def _bars(
+def _draw(
+    chart: LineChart,
     panel: Axes,
+    policy: str,
+    line: pl.DataFrame,
     x: FloatArray,
-    y: FloatArray,
-    low: FloatArray,
-    high: FloatArray,
-    look: Look,
-    style: Style,
-    hollow: Any = False,
+    floor: float = -math.inf,
 ) -> None:
-    """Intervals and markers; hollow ones are drawn white inside."""
-    colour = drawn(look)["color"]
-    panel.vlines(x, low, high, color=colour, linewidth=0.65 * style.line)
-    for one in np.unique(np.broadcast_to(hollow, x.shape)):
-        these = np.broadcast_to(hollow, x.shape) == one
-        panel.plot(
-            x[these],
-            y[these],
-            linestyle="none",
-            marker=MARKERS[look.dash],
-            color=colour,
-            markersize=2.6 * style.line,
-            markerfacecolor="white" if one else colour,
-            clip_on=False,
-            zorder=3,
-        )
+    """A line with its intervals and markers; what is below the floor stands on it, white inside."""
+    low, high, y = (np.maximum(end, floor) for end in (*_interval(line), line["regret"].to_numpy()))
+    look, width = chart.looks[policy], chart.style.line
+    colour = COLOURS[look.colour]
+    chart.line(panel, policy, x, y)
+    panel.vlines(x, low, high, color=colour, linewidth=0.65 * width)
+    hollow = line["regret"].to_numpy() < floor
+    for one in np.unique(hollow):
+        size: dict[str, Any] = {"ms": 2.6 * width, "clip_on": False, "zorder": 3}
+        inside = "white" if one else colour
+        these = hollow == one
+        panel.plot(x[these], y[these], MARKERS[look.dash], color=colour, mfc=inside, **size)
 
 
 def _limits(table: pl.DataFrame, floor: float) -> tuple[float, float]:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 import os
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from voful.report.figures.style import COLOURS, SCREEN, VERBATIM, Look, Style, ink, looks_of
-from voful.typing import Path
+from voful.report.figures.style import COLOURS, SCREEN, VERBATIM, Look, Style, drawn, ink, looks_of
+from voful.typing import FloatArray, Path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,25 +20,15 @@ if TYPE_CHECKING:
 GAP = 1.15  # between two labels, in sizes of the font
 MOST_NAMES = 10  # lines whose names a panel of the usual size has room for
 LEADER = 9.0  # points from the end of a line to its label
-
-
-@contextmanager
-def settings(style: Style) -> Iterator[None]:
-    """Matplotlib's settings of a style, while a figure is drawn."""
-    import matplotlib as mpl
-
-    with mpl.rc_context(cast(Any, style.parameters())):
-        yield
+UNDATED: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+"""No date in a file: the same study gives the same bytes."""
 
 
 def new_figure(width: float, height: float) -> Figure:
     """An empty figure that no window knows."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
+    return Figure(figsize=(width, height), layout="constrained")
 
 
 def arrangement(n: int, most: int) -> tuple[int, int]:
@@ -49,36 +37,38 @@ def arrangement(n: int, most: int) -> tuple[int, int]:
     return rows, math.ceil(n / rows)
 
 
-def panels_for(
-    titles: Sequence[str], style: Style, scales: Sequence[str] | None = None, n_lines: int = 0
+def titled_panels(
+    size: tuple[float, float],
+    titles: Sequence[str],
+    columns: int,
+    style: Style,
+    *,
+    scales: Sequence[str] | None = None,
+    shared: Literal["x", "y"] = "y",
+    names: float = 0.0,
 ) -> tuple[Figure, list[Axes]]:
-    """A figure with a panel for each title, row by row.
+    """A figure of a size in inches, and in it a panel for each title, `columns` side by side.
 
-    Panels with the same one of `scales` share their vertical axis; None: all do. More than
-    `MOST_NAMES` lines make panels as much larger as their names need room.
+    Panels with the same one of `scales` share the axis `shared`; None: all do. `names` is the width
+    that labels left of the panels take, in inches.
     """
-    rows, columns = arrangement(len(titles), style.columns)
-    width, height = style.size(rows, columns)
-    more = max(1.0, n_lines / MOST_NAMES)
-    figure = new_figure(width * min(more, 1.5) if style.width is None else width, height * more)
-    places = figure.subplots(rows, columns, squeeze=False)
+    figure, rows = new_figure(*size), math.ceil(len(titles) / columns)
+    places = figure.subplots(rows, columns, squeeze=False, sharey=shared == "x")
     for unused in places.flat[len(titles) :]:
         unused.remove()
-    panels = list(places.flat[: len(titles)])
+    width = (size[0] - names) / columns
     scales = scales or [""] * len(titles)
     first: dict[str, Axes] = {}
-    for place, (panel, title, scale) in enumerate(zip(panels, titles, scales, strict=True)):
-        if scale in first:
-            panel.sharey(first[scale])
-        if place % columns and scales[place - 1] == scale:  # its left neighbour says it
-            panel.tick_params(axis="y", labelleft=False)
-        first.setdefault(scale, panel)
-        panel.set_title(
-            wrapped(title, figure.get_figwidth() / columns, style), loc="left", **VERBATIM
-        )
-        panel.grid(axis="y", linewidth=0.4, alpha=0.5)
+    for place, (panel, title) in enumerate(zip(places.flat, titles, strict=False)):
+        leader = first.setdefault(scale := scales[place], panel)
+        if leader is not panel:
+            panel.sharex(leader) if shared == "x" else panel.sharey(leader)
+        if shared == "y" and place % columns and scales[place - 1] == scale:
+            panel.tick_params(axis="y", labelleft=False)  # its left neighbour says it
+        panel.set_title(wrapped(title, width, style), loc="left", **VERBATIM)
+        panel.grid(axis=shared, linewidth=0.4, alpha=0.5)
         panel.set_axisbelow(True)
-    return figure, panels
+    return figure, list(places.flat[: len(titles)])
 
 
 def scales_of(results: pl.DataFrame, problems: Sequence[str]) -> list[str]:
@@ -92,78 +82,104 @@ def scales_of(results: pl.DataFrame, problems: Sequence[str]) -> list[str]:
     return [str(known[problem]) for problem in problems]
 
 
-def leftmost(panels: Sequence[Axes], style: Style) -> Sequence[Axes]:
-    """The panels that begin a row."""
-    return panels[:: arrangement(len(panels), style.columns)[1]]
-
-
 def looks_in(table: pl.DataFrame) -> dict[str, Look]:
     """The looks of the policies of a frame, in the order of the study."""
     return looks_of(table["policy"].unique().sort().cast(pl.String).to_list())
 
 
-@dataclass(frozen=True)
-class End:
-    """The end of a line, which gets a label: in the coordinates of the data."""
+class LineChart:
+    """A figure with a panel a group and a line a policy, each named at its end.
 
-    policy: str
-    x: float
-    y: float
+    Draw every line with `line`, then call `finish`; all within `Style.settings`.
 
-
-Ends: TypeAlias = "dict[Axes, list[End]]"
-
-
-def label_ends(
-    figure: Figure,
-    ends: Ends,
-    looks: Mapping[str, Look],
-    style: Style,
-) -> None:
-    """Name each line at its end instead of in a legend; call it last, when the axes are final.
-
-    The layout is computed with the labels, and then fixed: only now it is known how far apart
-    labels must stand. Where one stands off its line, a thin leader ties them.
+    Parameters
+    ----------
+    table
+        Its rows, in the order in which lines are drawn; policies in a column of that name.
+    by
+        Column of the groups.
+    style
+        Sizes.
+    scales
+        What panels share their vertical axis by; None: all do.
+    n_lines
+        More than `MOST_NAMES` lines make panels as much larger as their names need room.
     """
-    texts = {
-        (panel, end): panel.text(
-            1.0,
-            0.5,
-            end.policy,
-            transform=panel.transAxes,
-            va="center",
-            color=ink(COLOURS[looks[end.policy].colour]),
-            clip_on=False,
-            **VERBATIM,
-        )
-        for panel, of_panel in ends.items()
-        for end in of_panel
-    }
-    for text in texts.values():  # room for the leaders
-        text.set_text("   " + text.get_text())
-    _fix_layout(figure)
-    for panel, of_panel in ends.items():
-        box = panel.get_window_extent()
-        width, height = (72.0 * size / figure.dpi for size in (box.width, box.height))
-        to_axes = panel.transScale + panel.transLimits
-        places = [to_axes.transform((end.x, end.y)) for end in of_panel]
-        order = sorted(range(len(places)), key=lambda i: places[i][1])
-        font = min(style.font, height / (GAP * max(len(places), 1)))
-        heights = spread([places[i][1] for i in order], GAP * font / height, (0.0, 1.0))
-        for i, y in zip(order, heights, strict=True):
-            end, text = of_panel[i], texts[panel, of_panel[i]]
-            text.set_text(end.policy)
-            text.set_fontsize(font)
-            text.set_position((1.0 + (LEADER + 2.0) / width, y))
-            panel.plot(
-                [places[i][0], 1.0 + LEADER / width],
-                [places[i][1], y],
-                transform=panel.transAxes,
-                color=COLOURS[looks[end.policy].colour],
-                linewidth=0.5,
-                clip_on=False,
-                zorder=1.5,
-            )
+
+    def __init__(
+        self,
+        table: pl.DataFrame,
+        by: str,
+        style: Style,
+        *,
+        scales: Sequence[str] | None = None,
+        n_lines: int = 0,
+    ) -> None:
+        self.style = style
+        self.looks = looks_in(table)
+        self._groups = table.partition_by(by, maintain_order=True)
+        titles = [str(group[by][0]) for group in self._groups]
+        rows, self._columns = arrangement(len(titles), style.columns)
+        width, height = style.size(rows, self._columns)
+        more = max(1.0, n_lines / MOST_NAMES)
+        width = width * min(more, 1.5) if style.width is None else width
+        size = width, height * more
+        self.figure, self.panels = titled_panels(size, titles, self._columns, style, scales=scales)
+        self._ends: dict[Axes, list[tuple[str, float, float]]] = {p: [] for p in self.panels}
+
+    def __iter__(self) -> Iterator[tuple[Axes, list[tuple[str, pl.DataFrame]]]]:
+        """Panels with the lines to draw there, by policy."""
+        for panel, group in zip(self.panels, self._groups, strict=True):
+            lines = group.partition_by("policy", maintain_order=True)
+            yield panel, [(str(line["policy"][0]), line) for line in lines]
+
+    def line(self, panel: Axes, policy: str, x: FloatArray, y: FloatArray, **more: Any) -> None:
+        """Draw a line in its policy's look."""
+        look = drawn(self.looks[policy])
+        panel.plot(x, y, linewidth=self.style.line, **look, **more)
+        self._ends[panel].append((policy, float(x[-1]), float(y[-1])))
+
+    def finish(self, ylabel: str, title: str | None) -> Figure:
+        """Label axes and lines, when the limits of the axes are final."""
+        for panel in self.panels[:: self._columns]:
+            panel.set_ylabel(ylabel)
+        caption(self.figure, title, self.style)
+        self._label_ends()
+        return self.figure
+
+    def _label_ends(self) -> None:
+        """Name each line at its end instead of in a legend.
+
+        The layout is computed with the labels, and then fixed: only now it is known how far apart
+        labels must stand. Where one stands off its line, a thin leader ties them.
+        """
+        colours = {policy: COLOURS[look.colour] for policy, look in self.looks.items()}
+        texts = {}
+        for panel, ends in self._ends.items():
+            for policy, _, _ in ends:
+                look = {"color": ink(colours[policy]), "va": "center"} | beside(panel) | VERBATIM
+                room = "   "  # for the leader
+                texts[panel, policy] = panel.text(1.0, 0.5, room + policy, **look)
+        _fix_layout(self.figure)
+        for panel, ends in self._ends.items():
+            box = panel.get_window_extent()
+            width, height = (72.0 * size / self.figure.dpi for size in (box.width, box.height))
+            to_axes = panel.transScale + panel.transLimits
+            places = [(*to_axes.transform((x, y)), policy) for policy, x, y in ends]
+            places.sort(key=lambda place: place[1])
+            font = min(self.style.font, height / (GAP * max(len(places), 1)))
+            heights = spread([y for _, y, _ in places], GAP * font / height, (0.0, 1.0))
+            for (x, y, policy), moved in zip(places, heights, strict=True):
+                text = texts[panel, policy]
+                text.set(text=policy, fontsize=font)
+                text.set_position((1.0 + (LEADER + 2.0) / width, moved))
+                ends_at = [x, 1.0 + LEADER / width], [y, moved]
+                panel.plot(*ends_at, color=colours[policy], lw=0.5, zorder=1.5, **beside(panel))
+
+
+def beside(panel: Axes) -> dict[str, Any]:
+    """Of what is drawn in fractions of a panel, also outside of it."""
+    return {"transform": panel.transAxes, "clip_on": False}
 
 
 def spread(
@@ -205,12 +221,12 @@ def caption(figure: Figure, title: str | None, style: Style) -> None:
 
 def write(figure: Figure, stem: Path, formats: Sequence[str] = ("png", "svg")) -> list[str]:
     """Save a figure as `stem`.png and so on; returns the paths."""
-    paths = [f"{os.fspath(stem)}.{suffix}" for suffix in formats]
-    with settings(SCREEN):  # of files, the settings of all styles are the same
+    paths = {suffix: f"{os.fspath(stem)}.{suffix}" for suffix in formats}
+    with SCREEN.settings():  # of files, the settings of all styles are the same
         _fix_layout(figure)  # once, not for each file
-        for path in paths:
-            figure.savefig(path, dpi=160, metadata=_undated(path))
-    return paths
+        for suffix, path in paths.items():
+            figure.savefig(path, dpi=160, metadata=UNDATED.get(suffix))
+    return list(paths.values())
 
 
 def _fix_layout(figure: Figure) -> None:
@@ -220,10 +236,3 @@ def _fix_layout(figure: Figure) -> None:
     if isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
-
-
-def _undated(path: str) -> dict[str, str | None]:
-    """No date in the file: the same study gives the same bytes."""
-    dates = {"svg": "Date", "pdf": "CreationDate"}
-    suffix = path.rsplit(".", 1)[-1]
-    return {dates[suffix]: None} if suffix in dates else {}

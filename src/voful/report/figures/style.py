@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from voful import registry, validation
 
@@ -144,13 +145,10 @@ def drawn(look: Look) -> dict[str, Any]:
 
 def colours() -> dict[str, dict[str, str]]:
     """Id -> {"color": hex, "dash": "solid" or lengths as in "5px 2px"}, for pages in HTML."""
-    return {id: as_html(look) for id, look in _registered().items()}
-
-
-def as_html(look: Look) -> dict[str, str]:
-    """Colour and dashes of a look, as SVG, CSS and Plotly write them (at two pixels a width)."""
-    lengths = " ".join(f"{2 * length:g}px" for length in DASHES[look.dash])
-    return {"color": COLOURS[look.colour], "dash": lengths or "solid"}
+    # As SVG, CSS and Plotly write them, at two pixels a width.
+    dashes = {dash: " ".join(f"{2 * n:g}px" for n in DASHES[dash]) or "solid" for dash in DASHES}
+    looks = _registered().items()
+    return {id: {"color": COLOURS[colour], "dash": dashes[dash]} for id, (colour, dash) in looks}
 
 
 def ink(colour: str) -> str:
@@ -209,6 +207,12 @@ class Style:
         each = self.width / columns
         return self.width, rows * min(max(each * height / width, 1.7), 2.8)
 
+    def settings(self) -> AbstractContextManager[None]:
+        """Matplotlib's settings of this style, while a figure is drawn."""
+        import matplotlib as mpl
+
+        return mpl.rc_context(cast(Any, self.parameters()))
+
     def parameters(self) -> dict[str, Any]:
         """Matplotlib's settings while a figure is drawn and written."""
         return {
@@ -217,11 +221,8 @@ class Style:
             "axes.labelsize": self.font,
             "xtick.labelsize": self.font - 1,
             "ytick.labelsize": self.font - 1,
-            "axes.linewidth": 0.6,
-            "xtick.major.width": 0.6,
-            "ytick.major.width": 0.6,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
+            **dict.fromkeys(("axes.linewidth", "xtick.major.width", "ytick.major.width"), 0.6),
+            **dict.fromkeys(("axes.spines.top", "axes.spines.right"), False),
             "pdf.fonttype": 42,  # TrueType: what publishers accept
             "svg.hashsalt": "voful",  # else ids in the file are random
         }

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from voful import validation
-from voful.report.figures import style_of
-from voful.report.figures.style import VERBATIM
+from voful.report.figures.panels import new_figure
+from voful.report.figures.style import VERBATIM, style_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,9 +41,6 @@ def theatre_strip(
     moments
         Pictures of each run, evenly spaced in the logarithm of the round from 10 on.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     if snapshots.is_empty():
         raise validation.fail("snapshots", "an empty frame", "at least one snapshot")
     moments = validation.positive_int("moments", moments)
@@ -53,8 +50,7 @@ def theatre_strip(
     acts = list(problems or snapshots["problem"].unique(maintain_order=True).to_list()[:2])
     rounds = _moments(snapshots["round"].unique().sort().to_list(), moments)
     columns = len(acts) * len(rounds)
-    figure = Figure(figsize=(1.32 * columns + 0.5, 1.4 * len(chosen) + 0.75), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(1.32 * columns + 0.5, 1.4 * len(chosen) + 0.75)
     blocks = figure.subfigures(1, len(acts), squeeze=False, wspace=0.03)[0]
     for act, block in zip(acts, blocks, strict=True):
         block.suptitle(act, fontsize=11, x=0.02, ha="left", **VERBATIM)
@@ -63,7 +59,8 @@ def theatre_strip(
             run = snapshots.filter(pl.col("problem") == act, pl.col("policy") == policy)
             for round, panel in zip(rounds, row, strict=True):
                 picture = run.filter(pl.col("round") <= round).sort("round").tail(1)
-                _blank(panel)
+                panel.set(xticks=[], yticks=[], aspect="equal", xlim=(-1.1, 1.1), ylim=(-1.1, 1.1))
+                panel.spines[:].set_visible(False)
                 for seen in picture.iter_rows(named=True):
                     _draw(panel, seen, style_of(policy)["color"])
                 if policy == chosen[0]:
@@ -81,11 +78,6 @@ def _moments(rounds: list[int], n: int) -> list[int]:
     return sorted(set(nearest))
 
 
-def _blank(panel: Axes) -> None:
-    panel.set(xticks=[], yticks=[], aspect="equal", xlim=(-1.1, 1.1), ylim=(-1.1, 1.1))
-    panel.spines[:].set_visible(False)
-
-
 def _draw(panel: Axes, seen: dict[str, Any], colour: str) -> None:
     from matplotlib.patches import Circle, PathPatch
     from matplotlib.path import Path
@@ -95,20 +87,11 @@ def _draw(panel: Axes, seen: dict[str, Any], colour: str) -> None:
     if polygons:
         paths = [Path(np.vstack([p, p[:1]]), closed=True) for p in polygons]
         both = Path.make_compound_path(*paths)
-        panel.add_patch(
-            PathPatch(both, facecolor=colour, alpha=0.35, edgecolor="none", linewidth=0)
-        )
-        panel.add_patch(PathPatch(both, facecolor="none", edgecolor=colour, linewidth=1.2))
+        panel.add_patch(PathPatch(both, fc=colour, alpha=0.35, ec="none", lw=0))
+        panel.add_patch(PathPatch(both, fc="none", ec=colour, lw=1.2))
     arms = np.reshape(seen["arms"], (-1, 2))
     panel.plot(*arms.T, "o", markersize=1.6, color=_GREY)
     x, y = arms[seen["choice"]]
     panel.plot([0.0, x], [0.0, y], color="black", linewidth=0.7, alpha=0.5)
     panel.plot(x, y, "o", markersize=3.6, color="black")
-    panel.plot(
-        *seen["theta_star"],
-        marker="*",
-        markersize=5.5,
-        color=_GOLD,
-        markeredgecolor="black",
-        markeredgewidth=0.6,
-    )
+    panel.plot(*seen["theta_star"], marker="*", ms=5.5, color=_GOLD, mec="black", mew=0.6)

@@ -10,49 +10,19 @@ import polars as pl
 
 from voful import registry
 from voful.experiments.store.manifest import Cell
-from voful.report.figures import style_of
+from voful.report.figures.style import style_of
 from voful.report.page.numbers import short, shorts
 from voful.report.page.stage import stage
 from voful.report.page.story import how_to_repeat, what_is_missing
-from voful.report.statistics.cells import last_rows
+from voful.report.statistics import summaries
+from voful.report.statistics.cells import last_rows, step_of
 from voful.report.statistics.groups import has_widths, of_long_series
 from voful.report.statistics.played import Played
-from voful.report.statistics.summaries import (
-    regret_by_horizon,
-    regret_by_variance,
-    regret_curves,
-    relative_regret,
-    step_of,
-    width_curves,
-)
 
 FORMAT = 1
 MOST_POINTS = 120  # of a curve
 MOST_SEEDS = 20  # curves of single seeds in a cell
 MOST_NUMBERS = 600_000  # in all curves of single seeds: some 4 MB
-
-NUMBERS = (
-    "runs",
-    "regret",
-    "regret_low",
-    "regret_high",
-    "regret_median",
-    "least",
-    "most",
-    "ratio",
-    "difference",
-    "difference_low",
-    "difference_high",
-    "won",
-    "exponent",
-    "exponent_low",
-    "exponent_high",
-    "coverage",
-    "coverage_low",
-    "coverage_high",
-    "time_per_step",
-)
-"""Columns of the headline besides problem and policy."""
 
 Data = dict[str, Any]
 Places = dict[str, dict[str, int]]
@@ -65,11 +35,9 @@ def page_data(study: str | Path | Played) -> Data:
     """
     played = study if isinstance(study, Played) else Played(study)
     manifest, results, growth = played.manifest, played.results, played.growth
-    places = {
-        "problem": {cell["name"]: place for place, cell in enumerate(manifest.problems)},
-        "policy": {cell["name"]: place for place, cell in enumerate(manifest.policies)},
-    }
-    ratios = relative_regret(results, played.reference)
+    sides = {"problem": manifest.problems, "policy": manifest.policies}
+    places = {side: {c["name"]: i for i, c in enumerate(cells)} for side, cells in sides.items()}
+    ratios = summaries.relative_regret(results, played.reference)
     return {
         "format": FORMAT,
         "name": manifest.name,
@@ -85,7 +53,7 @@ def page_data(study: str | Path | Played) -> Data:
         "variance": _by_variance(results, growth, places),
         "horizon": _by_horizon(results, growth, places),
         "theatre": stage(played.snapshots, places),
-        "missing": what_is_missing(played.store, manifest, results, places),
+        "missing": what_is_missing(played, places),
         "repeat": how_to_repeat(manifest),
     }
 
@@ -94,12 +62,8 @@ def page_data(study: str | Path | Played) -> Data:
 
 
 def _problem(cell: Cell) -> Data:
-    return {
-        "name": cell["name"],
-        "family": cell["family"],
-        "length": cell["length"],
-        "params": _shown(cell["params"]),
-    }
+    told = {key: cell[key] for key in ("name", "family", "length")}
+    return told | {"params": _shown(cell["params"])}
 
 
 def _policy(cell: Cell) -> Data:
@@ -145,8 +109,9 @@ def _headline(played: Played, ratios: pl.DataFrame, places: Places) -> Data:
     table = played.final
     for more in (ratios.drop("regret"), ends, played.differences, with_rounds):
         table = table.join(more, on=cell, how="left", maintain_order="left")
+    numbers = table.drop(*cell, "regret_error", "typical", "other", "seeds")
     return {name: _places(table[name], places[name]) for name in cell} | {
-        name: shorts(table[name]) for name in NUMBERS
+        column.name: shorts(column) for column in numbers
     }
 
 
@@ -157,47 +122,46 @@ def _typical(ratios: pl.DataFrame, places: Places) -> Data:
 
 
 def _curves(results: pl.DataFrame, places: Places) -> Data:
-    """Mean curves with their intervals, coverage, and curves of single seeds, a cell each."""
-    step = step_of(results)
-    shown = _thinned(results)
-    means = regret_curves(shown)
-    cells = shown.select("problem", "policy").n_unique()
-    points = -(-len(means) // max(cells, 1))
-    n_seeds = max(2, min(MOST_SEEDS, MOST_NUMBERS // max(1, cells * points)))
-    seeds = _evenly_chosen_seeds(shown, n_seeds).partition_by(
-        "problem", "policy", as_dict=True, maintain_order=True
-    )
-    grids: dict[tuple[int, ...], int] = {}
-    found = []
-    for (problem, policy), curve in means.partition_by(
-        "problem", "policy", as_dict=True, maintain_order=True
-    ).items():
-        steps = tuple(curve[step].to_list())
-        entry: Data = {
-            "problem": places["problem"][problem],
-            "policy": places["policy"][policy],
-            "steps": grids.setdefault(steps, len(grids)),
-            "mean": shorts(curve["regret"]),
-        }
-        of_seeds = seeds[problem, policy]
+    """Mean curves with their intervals, and curves of single seeds, a cell each."""
+    cell, shown = ["problem", "policy"], _thinned(results)
+    means = summaries.regret_curves(shown)
+    n_cells = means.select(cell).n_unique()
+    points = -(-len(means) // n_cells)
+    n_seeds = max(2, min(MOST_SEEDS, MOST_NUMBERS // max(1, n_cells * points)))
+    data = _cells(means, "regret", places)
+    seeds = _evenly_chosen(shown, cell, "replicate", n_seeds)
+    seeds = seeds.sort(*cell, "replicate", step_of(results))
+    for entry, of_seeds in zip(data["cells"], _partition(seeds).values(), strict=True):
         if of_seeds["replicate"].n_unique() > 1:
-            entry |= {"low": shorts(curve["regret_low"]), "high": shorts(curve["regret_high"])}
             runs = of_seeds.partition_by("replicate", as_dict=True, maintain_order=True)
             entry["seeds"] = {str(seed): shorts(run["regret"]) for (seed,), run in runs.items()}
-        found.append(entry)
-    return {"steps": [list(steps) for steps in grids], "cells": found, "most_seeds": n_seeds}
+        else:
+            del entry["low"], entry["high"]
+    return data | {"most_seeds": n_seeds}
+
+
+def _partition(table: pl.DataFrame) -> dict[tuple[Any, ...], pl.DataFrame]:
+    return table.partition_by("problem", "policy", as_dict=True, maintain_order=True)
+
+
+def _cells(means: pl.DataFrame, column: str, places: Places) -> Data:
+    """Mean curves with their intervals, a cell each; steps that cells share are told once."""
+    grids: dict[tuple[int, ...], int] = {}
+    cells = [
+        {
+            "problem": places["problem"][problem],
+            "policy": places["policy"][policy],
+            "steps": grids.setdefault(tuple(curve[step_of(means)].to_list()), len(grids)),
+            **_means(curve, column),
+        }
+        for (problem, policy), curve in _partition(means).items()
+    ]
+    return {"steps": [list(steps) for steps in grids], "cells": cells}
 
 
 def _thinned(results: pl.DataFrame) -> pl.DataFrame:
     """At most `MOST_POINTS` of each run's points, evenly chosen, the last one among them."""
     return _evenly_chosen(results, ["problem"], step_of(results), MOST_POINTS)
-
-
-def _evenly_chosen_seeds(results: pl.DataFrame, most: int) -> pl.DataFrame:
-    """Of each cell with more than `most` seeds, so many, evenly spaced in their order."""
-    cell = ["problem", "policy"]
-    chosen = _evenly_chosen(results, cell, "replicate", most)
-    return chosen.sort(*cell, "replicate", step_of(results))
 
 
 def _evenly_chosen(results: pl.DataFrame, group: list[str], name: str, most: int) -> pl.DataFrame:
@@ -213,22 +177,8 @@ def _widths(results: pl.DataFrame, places: Places) -> Data:
     """Mean widths of the sets, a cell each."""
     if not has_widths(results):
         return {"steps": [], "cells": []}
-    grids: dict[tuple[int, ...], int] = {}
-    cells = width_curves(_thinned(results.filter(pl.col("width").is_not_null()))).partition_by(
-        "problem", "policy", as_dict=True, maintain_order=True
-    )
-    found = [
-        {
-            "problem": places["problem"][problem],
-            "policy": places["policy"][policy],
-            "steps": grids.setdefault(tuple(curve[step_of(results)].to_list()), len(grids)),
-            "mean": shorts(curve["width"]),
-            "low": shorts(curve["width_low"]),
-            "high": shorts(curve["width_high"]),
-        }
-        for (problem, policy), curve in cells.items()
-    ]
-    return {"steps": [list(steps) for steps in grids], "cells": found}
+    measured = _thinned(results.filter(pl.col("width").is_not_null()))
+    return _cells(summaries.width_curves(measured), "width", places)
 
 
 def _by_variance(results: pl.DataFrame, growth: pl.DataFrame, places: Places) -> list[Data]:
@@ -236,56 +186,41 @@ def _by_variance(results: pl.DataFrame, growth: pl.DataFrame, places: Places) ->
     long = of_long_series(results)
     if long is None:
         return []
-    table = regret_by_variance(long).with_columns(pl.col("sum_variance").sqrt())
-    exponents = _exponents(growth, "variance")
-    return [
-        {
-            "title": str(series),
-            "lines": _lines(part, "sum_variance", str(series), exponents, places),
-        }
-        for (series,), part in table.group_by("series", maintain_order=True)
-    ]
+    table = summaries.regret_by_variance(long).with_columns(pl.col("sum_variance").sqrt())
+    exponents = growth.filter(pl.col("with") == "variance")
+    return _panels(table, "series", "sum_variance", exponents, places)
 
 
 def _by_horizon(results: pl.DataFrame, growth: pl.DataFrame, places: Places) -> list[Data]:
     """Final regret against the horizon, a panel per family."""
     if "problem_horizon" not in results.columns:
         return []
-    exponents = _exponents(growth, "horizon")
-    return [
-        {"title": name, "lines": _lines(part, "horizon", name, exponents, places)}
-        for name, part in _by_name(regret_by_horizon(results), "family")
-    ]
+    exponents = growth.filter(pl.col("with") == "horizon")
+    return _panels(summaries.regret_by_horizon(results), "family", "horizon", exponents, places)
 
 
-def _by_name(table: pl.DataFrame, column: str) -> list[tuple[str, pl.DataFrame]]:
-    groups = table.group_by(column, maintain_order=True)
-    return [(str(name), part) for (name,), part in groups]
-
-
-Exponents = dict[tuple[str, str], float | int | None]
-
-
-def _exponents(growth: pl.DataFrame, kind: str) -> Exponents:
-    """(group, policy) -> exponent of the growth."""
-    rows = growth.filter(pl.col("with") == kind).select("group", "policy", "exponent").rows()
-    return {(group, policy): short(exponent) for group, policy, exponent in rows}
-
-
-def _lines(
-    table: pl.DataFrame, x: str, group: str, exponents: Exponents, places: Places
+def _panels(
+    table: pl.DataFrame, by: str, x: str, growth: pl.DataFrame, places: Places
 ) -> list[Data]:
-    return [
-        {
-            "policy": places["policy"][policy],
-            "x": shorts(line[x]),
-            "mean": shorts(line["regret"]),
-            "low": shorts(line["regret_low"]),
-            "high": shorts(line["regret_high"]),
-            "exponent": exponents.get((group, str(policy))),
-        }
-        for (policy,), line in table.group_by("policy", maintain_order=True)
-    ]
+    """Final regret against x with the exponents of its growth, a panel a group, a line a policy."""
+    rows = growth.select("group", "policy", "exponent").rows()
+    exponents = {(group, policy): short(exponent) for group, policy, exponent in rows}
+    panels: dict[str, list[Data]] = {}
+    for (group, policy), line in table.group_by(by, "policy", maintain_order=True):
+        panels.setdefault(str(group), []).append(
+            {
+                "policy": places["policy"][str(policy)],
+                "x": shorts(line[x]),
+                **_means(line, "regret"),
+                "exponent": exponents.get((str(group), str(policy))),
+            }
+        )
+    return [{"title": title, "lines": lines} for title, lines in panels.items()]
+
+
+def _means(line: pl.DataFrame, column: str) -> Data:
+    ends = {"mean": "", "low": "_low", "high": "_high"}
+    return {name: shorts(line[column + end]) for name, end in ends.items()}
 
 
 def _places(names: pl.Series, places: dict[str, int]) -> list[int]:

@@ -6,24 +6,16 @@ import shlex
 from pathlib import PurePath
 from typing import Any
 
-import polars as pl
-
 from voful.experiments.store.manifest import Manifest
-from voful.experiments.store.store import Store
-from voful.report.statistics.missing import missing
+from voful.report.statistics.played import Played
 
 MOST_FAILURES = 40  # tracebacks on the page
 LONGEST = 4000  # characters of one
 
 
-def what_is_missing(
-    store: Store,
-    manifest: Manifest,
-    results: pl.DataFrame,
-    places: dict[str, dict[str, int]],
-) -> dict[str, Any]:
+def what_is_missing(played: Played, places: dict[str, dict[str, int]]) -> dict[str, Any]:
     """Counts of declared, stored and failed runs, and tracebacks; cells only where some lack."""
-    stored, known = store.keys(), store.failures()
+    manifest, stored, known = played.manifest, played.store.keys(), played.store.failures()
     failures = {key: known[key] for key in manifest.runs if key in known}
     return {
         "declared": len(manifest.runs),
@@ -32,7 +24,7 @@ def what_is_missing(
         "foreign": len(stored - manifest.runs.keys()),
         "cells": [
             [places["problem"][problem], places["policy"][policy], *counts]
-            for problem, policy, *counts in missing(results, manifest, failures).iter_rows()
+            for problem, policy, *counts in played.missing.iter_rows()
         ],
         "failures": [
             ["/".join(map(str, manifest.label(key))), failure["traceback"].rstrip()[-LONGEST:]]
@@ -43,22 +35,15 @@ def what_is_missing(
 
 def how_to_repeat(manifest: Manifest) -> dict[str, Any]:
     """The study's text, the command, and each session's versions and machine."""
+    told = ("started", "runs", "backend", "workers", "commit", "platform")
     sessions = [
-        {
-            "started": session["started"],
-            "runs": session["runs"],
-            "backend": session["backend"],
-            "workers": session["workers"],
-            "commit": session["commit"],
-            "platform": session.get("platform"),
-            "versions": {k: v for k, v in session["versions"].items() if v is not None},
-        }
+        {name: session.get(name) for name in told}
+        | {"versions": {k: v for k, v in session["versions"].items() if v is not None}}
         for session in manifest.sessions
     ]
     commands = (_command(session["command"]) for session in reversed(manifest.sessions))
-    command = next((command for command in commands if command), None)
-    if command is None:
-        command = "voful run STUDY.toml" if manifest.text else "voful demo"
+    usual = "voful run STUDY.toml" if manifest.text else "voful demo"
+    command = next(filter(None, commands), usual)
     return {"text": manifest.text, "command": command, "sessions": sessions}
 
 

@@ -21,26 +21,20 @@ def write_page(study: str | Path | Played) -> Path:
     The file holds its data, style and scripts, and asks the network for nothing.
     """
     played = study if isinstance(study, Played) else Played(study)
-    path = played.directory / "report.html"
-    with atomic_file(path) as file:
-        file.write(page_of(played).encode("utf-8", "replace"))
-    return path
-
-
-def page_of(played: Played) -> str:
-    """The page of a study."""
     data = page_data(played)
-    parts = files("voful.report.page")
-    read = {
-        name: (parts / name).read_text(encoding="utf-8")
-        for name in ("template.html", "page.css", *SCRIPTS)
-    }
+
+    def read(name: str) -> str:
+        return (files("voful.report.page") / name).read_text(encoding="utf-8")
+
     # "<" would let a study's text end the element that holds it.
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     filled = {
         "title": html.escape(f"{data['name']} · voful report"),
-        "style": read["page.css"],
+        "style": read("page.css"),
         "data": text.replace("<", "\\u003c"),
-        "script": "\n".join(read[name] for name in SCRIPTS),
+        "script": "\n".join(map(read, SCRIPTS)),
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda place: filled[place[1]], read["template.html"])
+    page = re.sub(r"\{\{(\w+)\}\}", lambda place: filled[place[1]], read("template.html"))
+    with atomic_file(played.page) as file:
+        file.write(page.encode("utf-8", "replace"))
+    return played.page

@@ -24,17 +24,14 @@ class Cell:
     ----------
     problem, policy
         Names.
-    replicates
-        (n,) increasing.
     steps
         (m,) recorded rounds or episodes, increasing.
     values
-        (n, m); NaN is missing.
+        (n, m), a row a replicate in increasing order; NaN is missing.
     """
 
     problem: str
     policy: str
-    replicates: IntArray
     steps: IntArray
     values: FloatArray
 
@@ -45,11 +42,11 @@ def cells(results: pl.DataFrame, column: str) -> Iterator[Cell]:
     names = ["problem", "policy", "replicate", step, column]
     there = results.select(names).filter(pl.col(column).is_not_null())
     for part in there.partition_by("problem", "policy", maintain_order=True):
-        replicates, rows = np.unique(part["replicate"].to_numpy(), return_inverse=True)
+        seeds, rows = np.unique(part["replicate"].to_numpy(), return_inverse=True)
         steps, columns = np.unique(part[step].to_numpy(), return_inverse=True)
-        values = np.full((len(replicates), len(steps)), np.nan)
+        values = np.full((len(seeds), len(steps)), np.nan)
         values[rows, columns] = part[column].cast(pl.Float64).to_numpy()
-        yield Cell(str(part["problem"][0]), str(part["policy"][0]), replicates, steps, values)
+        yield Cell(str(part["problem"][0]), str(part["policy"][0]), steps, values)
 
 
 def last_rows(results: pl.DataFrame) -> pl.DataFrame:

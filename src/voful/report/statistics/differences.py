@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import polars as pl
 
-from voful.report.statistics.bootstrap import mean_interval
-from voful.report.statistics.cells import cells, last_rows
+from voful.report.statistics.cells import last_rows
+from voful.report.statistics.intervals import mean_interval
 
 
 def paired_differences(results: pl.DataFrame, reference: str | None = None) -> pl.DataFrame:
@@ -33,32 +35,23 @@ def paired_differences(results: pl.DataFrame, reference: str | None = None) -> p
         "seeds": pl.Int64(),
         **dict.fromkeys(("difference", "difference_low", "difference_high", "won"), pl.Float64()),
     }
-    by_problem: dict[str, dict[str, pl.DataFrame]] = {}
-    for cell in cells(last_rows(results), "regret"):
-        final = pl.DataFrame({"replicate": cell.replicates, "regret": cell.values[:, -1]})
-        by_problem.setdefault(cell.problem, {})[cell.policy] = final
     frames = [pl.DataFrame(schema=schema)]
-    for problem, finals in by_problem.items():
+    for (problem,), part in last_rows(results).group_by("problem", maintain_order=True):
+        finals = part.pivot("policy", index="replicate", values="regret").sort("replicate")
         pairs = [
             (policy, other)
-            for policy in finals
-            for other in finals
-            if policy != other and reference in (None, other)
+            for policy, other in permutations(finals.columns[1:], 2)
+            if reference in (None, other)
         ]
         if pairs:
-            frames.append(_compared(problem, finals, pairs).cast(schema))  # type: ignore[arg-type]
+            frames.append(_compared(str(problem), finals, pairs).cast(schema))  # type: ignore[arg-type]
     return pl.concat(frames).sort("problem", "policy", "other")
 
 
-def _compared(
-    problem: str, finals: dict[str, pl.DataFrame], pairs: list[tuple[str, str]]
-) -> pl.DataFrame:
-    seeds = np.unique(np.concatenate([final["replicate"].to_numpy() for final in finals.values()]))
-    regrets = {}
-    for policy, final in finals.items():
-        regrets[policy] = np.full(len(seeds), np.nan)
-        regrets[policy][np.searchsorted(seeds, final["replicate"].to_numpy())] = final["regret"]
-    differences = np.stack([regrets[a] - regrets[b] for a, b in pairs], axis=1)
+def _compared(problem: str, finals: pl.DataFrame, pairs: list[tuple[str, str]]) -> pl.DataFrame:
+    """Final regrets by replicate, a column a policy, become a row a pair."""
+    gaps = finals.select((pl.col(a) - pl.col(b)).alias(f"{i}") for i, (a, b) in enumerate(pairs))
+    differences = gaps.to_numpy()  # NaN where one of the two has not played the seed
     shared = np.isfinite(differences)
     counts = shared.sum(axis=0)
     low, high = mean_interval(differences, stream=problem)

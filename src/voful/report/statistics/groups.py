@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
 from voful.experiments.store.manifest import Manifest
-from voful.report.statistics.series import series_of
-from voful.report.statistics.summaries import with_families, with_series
+from voful.report.statistics.cells import step_of
 
 REFERENCES = ("oful", "ucrl-vtr")
+NOISE = ("sigma", "sigma_low", "sigma_high", "direction", "noise")
 
 
 def reference_of(policies: Sequence[str]) -> str:
@@ -22,6 +24,19 @@ def described(results: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
     """The results with ``problem_series`` and ``problem_family``."""
     families = {problem["name"]: problem["family"] for problem in manifest.problems}
     return with_families(with_series(results, series_of(manifest.problems)), families)
+
+
+def with_families(results: pl.DataFrame, families: Mapping[str, str]) -> pl.DataFrame:
+    """The results with each problem's family in the column ``problem_family``."""
+    family = pl.col("problem").cast(pl.String).replace_strict(families, return_dtype=pl.String)
+    return results.with_columns(problem_family=family)
+
+
+def with_series(results: pl.DataFrame, series: Mapping[str, str]) -> pl.DataFrame:
+    """The results with each problem's series (`series_of`) in ``problem_series``, in that order."""
+    in_order = pl.Enum(list(dict.fromkeys(series.values())))
+    label = pl.col("problem").cast(pl.String).replace_strict(series, return_dtype=in_order)
+    return results.with_columns(problem_series=label)
 
 
 def of_long_series(results: pl.DataFrame) -> pl.DataFrame | None:
@@ -40,4 +55,34 @@ def has_widths(results: pl.DataFrame) -> bool:
     if "width" not in results.columns:  # stored by a version that did not record it
         return False
     there = results.filter(pl.col("width").is_not_null())
-    return there["episode" if "episode" in there.columns else "round"].n_unique() > 1
+    return there[step_of(there)].n_unique() > 1
+
+
+def series_of(problems: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Name of each problem -> label of its series: those that differ in nothing but their noise.
+
+    A label is made of the words that the names of its problems share; where that leaves two series
+    alike, they are numbered.
+    """
+    groups = _alike_but_for_noise(problems)
+    labels = [_shared_words(names) for names in groups]
+    return {
+        name: label if labels.count(label) == 1 else f"{label} ({place})".strip()
+        for place, (label, names) in enumerate(zip(labels, groups, strict=True), 1)
+        for name in names
+    }
+
+
+def _alike_but_for_noise(problems: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    groups: dict[str, list[str]] = {}
+    for problem in problems:
+        rest = {k: v for k, v in problem["params"].items() if k not in NOISE}
+        key = {k: problem.get(k) for k in ("family", "kind", "length", "code")} | {"params": rest}
+        text = json.dumps(key, sort_keys=True, default=str)
+        groups.setdefault(text, []).append(problem["name"])
+    return list(groups.values())
+
+
+def _shared_words(names: list[str]) -> str:
+    others = [set(name.split()) for name in names[1:]]
+    return " ".join(w for w in names[0].split() if all(w in words for words in others))

@@ -8,14 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from voful.report.statistics.bootstrap import percentile_interval, resampled_means
+from voful.report.statistics import summaries
 from voful.report.statistics.cells import cells, last_rows
-from voful.report.statistics.summaries import (
-    pooled_draws,
-    regret_by_horizon,
-    regret_by_variance,
-    with_horizons,
-)
+from voful.report.statistics.intervals import percentile_interval, resampled_means
 from voful.typing import FloatArray
 
 LAST_PART = 0.1
@@ -41,56 +36,57 @@ def growth_exponents(results: pl.DataFrame) -> pl.DataFrame:
     Columns: with ("K", "variance", "horizon"), group (problem, series or family), policy, points,
     exponent, exponent_low, exponent_high.
     """
-    rows = [*_with_rounds(results)]
+    lines = [*_with_rounds(results)]
     if "sum_variance" in results.columns:
-        rows += _with_variance(results)
+        lines += _with_variance(results)
     if "problem_horizon" in results.columns:
-        rows += _with_horizon(results)
-    frame = pl.DataFrame([row for row in rows if row is not None], schema=_SCHEMA, orient="row")
+        lines += _with_horizon(results)
+    rows = [(*names, *fit) for *names, x, y, draws in lines if (fit := _fit(x, y, draws))]
+    frame = pl.DataFrame(rows, schema=_SCHEMA, orient="row")
     return frame.with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
-Row = tuple[str, str, str, int, float, float, float]
+Line = tuple[str, str, str, FloatArray, FloatArray, FloatArray | None]
+"""with, group, policy; x and y of its points, and draws of the latter."""
 
 
-def _with_rounds(results: pl.DataFrame) -> Iterator[Row | None]:
+def _with_rounds(results: pl.DataFrame) -> Iterator[Line]:
     for cell in cells(results, "regret"):
         late = cell.steps >= LAST_PART * cell.steps[-1]
         values = cell.values[:, late]
         draws = resampled_means(values, stream=cell.problem) if len(values) > 1 else None
         x = cell.steps[late].astype(np.float64)
-        yield _row("K", cell.problem, cell.policy, x, np.nanmean(values, axis=0), draws)
+        yield "K", cell.problem, cell.policy, x, np.nanmean(values, axis=0), draws
 
 
-def _with_variance(results: pl.DataFrame) -> Iterator[Row | None]:
-    table = regret_by_variance(results).filter(pl.col("sum_variance") > 0.0)
-    last = last_rows(results)
+def _with_variance(results: pl.DataFrame) -> Iterator[Line]:
+    table = summaries.regret_by_variance(results).filter(pl.col("sum_variance") > 0.0)
     draws = {
         (cell.problem, cell.policy): resampled_means(cell.values[:, -1:], stream=cell.problem)
-        for cell in cells(last, "regret")
+        for cell in cells(last_rows(results), "regret")
     }
     for line in table.partition_by("series", "policy", maintain_order=True):
         policy = str(line["policy"][0])
         together = np.hstack([draws[str(problem), policy] for problem in line["problem"]])
         x, y = (line[name].to_numpy() for name in ("sum_variance", "regret"))
-        yield _row("variance", line["series"][0], policy, x, y, together)
+        yield "variance", line["series"][0], policy, x, y, together
 
 
-def _with_horizon(results: pl.DataFrame) -> Iterator[Row | None]:
-    last = with_horizons(last_rows(results))
-    for line in regret_by_horizon(results).partition_by("family", "policy", maintain_order=True):
+def _with_horizon(results: pl.DataFrame) -> Iterator[Line]:
+    last = summaries.with_horizons(last_rows(results))
+    table = summaries.regret_by_horizon(results)
+    for line in table.partition_by("family", "policy", maintain_order=True):
         family, policy = line["family"][0], line["policy"][0]
         own = last.filter(family=family, policy=policy)
-        draws = np.hstack(
-            [pooled_draws(own.filter(horizon=horizon)) for horizon in line["horizon"]]
-        )
+        draws = np.hstack([summaries.pooled_draws(own.filter(horizon=H)) for H in line["horizon"]])
         x, y = (line[name].to_numpy().astype(np.float64) for name in ("horizon", "regret"))
-        yield _row("horizon", family, str(policy), x, y, draws)
+        yield "horizon", family, str(policy), x, y, draws
 
 
-def _row(
-    kind: str, group: str, policy: str, x: FloatArray, y: FloatArray, draws: FloatArray | None
-) -> Row | None:
+def _fit(
+    x: FloatArray, y: FloatArray, draws: FloatArray | None
+) -> tuple[int, float, float, float] | None:
+    """Points, exponent and the ends of its interval; None with fewer than two points."""
     usable = (y > 0.0) & (x > 0.0)
     if len(np.unique(x[usable])) < 2:
         return None
@@ -101,7 +97,7 @@ def _row(
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(draws[:, usable])
         low, high = percentile_interval(slopes(log_x, logs)[:, None])
-    return kind, group, policy, int(usable.sum()), exponent, float(low[0]), float(high[0])
+    return int(usable.sum()), exponent, float(low[0]), float(high[0])
 
 
 def slopes(x: FloatArray, Y: FloatArray) -> FloatArray:

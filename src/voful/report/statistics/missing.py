@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from itertools import product
 
 import polars as pl
 
@@ -26,21 +27,20 @@ def missing(results: pl.DataFrame, manifest: Manifest, failed: Iterable[str] = (
         Columns problem, policy, declared, stored, failed, in the order of the study; no row where
         nothing is missing. Runs neither stored nor failed were not played yet.
     """
-    declared = Counter(manifest.label(key)[:2] for key in manifest.runs)
-    failures = Counter(manifest.label(key)[:2] for key in failed if key in manifest.runs)
-    counted = (
-        results.group_by("problem", "policy")
-        .agg(stored=pl.col("replicate").n_unique())
-        .with_columns(pl.col("problem", "policy").cast(pl.String))
-    )
-    stored = {(problem, policy): n for problem, policy, n in counted.iter_rows()}
+    declared, failures = runs_by_cell(manifest, manifest.runs), runs_by_cell(manifest, failed)
+    runs = results.select(pl.col("problem", "policy").cast(pl.String), "replicate").unique()
+    stored = Counter(run[:2] for run in runs.iter_rows())
+    sides = ([cell["name"] for cell in side] for side in (manifest.problems, manifest.policies))
     rows = [
-        (*cell, n, stored.get(cell, 0), failures[cell])
-        for cell, n in declared.items()
-        if stored.get(cell, 0) < n
+        (*cell, declared[cell], stored[cell], failures[cell])
+        for cell in product(*sides)
+        if stored[cell] < declared[cell]
     ]
-    counts = dict.fromkeys(("declared", "stored", "failed"), pl.Int64)
     words = dict.fromkeys(("problem", "policy"), pl.String)
-    order = [cell["name"] for cell in manifest.problems], [c["name"] for c in manifest.policies]
-    rows.sort(key=lambda row: (order[0].index(row[0]), order[1].index(row[1])))
+    counts = dict.fromkeys(("declared", "stored", "failed"), pl.Int64)
     return pl.DataFrame(rows, schema={**words, **counts}, orient="row")
+
+
+def runs_by_cell(manifest: Manifest, keys: Iterable[str]) -> Counter[tuple[str, ...]]:
+    """How many of these runs, as far as they are declared, each (problem, policy) has."""
+    return Counter(manifest.label(key)[:2] for key in keys if key in manifest.runs)

@@ -6,31 +6,15 @@ interval over the replicates; they are null with one replicate.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from voful import validation
-from voful.report.statistics.bootstrap import mean_interval, percentile_interval, resampled_means
+from voful.report.statistics import intervals
 from voful.report.statistics.cells import cells, last_rows, step_of
-from voful.report.statistics.proportions import clopper_pearson
 from voful.typing import FloatArray
-
-__all__ = [
-    "curves",
-    "final_table",
-    "regret_by_horizon",
-    "regret_by_variance",
-    "regret_curves",
-    "relative_regret",
-    "step_of",
-    "times",
-    "width_curves",
-    "with_families",
-    "with_series",
-]
 
 NO_REGRET = 1e-6  # a mean below it is rounding, and nothing to divide by
 
@@ -45,28 +29,23 @@ def final_table(results: pl.DataFrame) -> pl.DataFrame:
     set at every check; null without a set), coverage_low, coverage_high (Clopper-Pearson),
     time_per_step (microseconds in the policy a round or episode, median over the runs).
     """
-    last = last_rows(results)
-    of_policy = [name for name in _TIMES if name in results.columns]
-    time = pl.sum_horizontal(of_policy) / pl.col(step_of(results))
-    table = last.group_by("problem", "policy", maintain_order=True).agg(
-        runs=pl.len(),
-        regret=pl.col("regret").mean(),
-        regret_error=pl.col("regret").std() / pl.len().sqrt(),
-        regret_median=pl.col("regret").median(),
+    cell, last = ["problem", "policy"], last_rows(results)
+    time = pl.sum_horizontal(name for name in _TIMES if name in last.columns)
+    more = last.group_by(cell).agg(
         coverage=pl.col("covered").cast(pl.Float64).mean(),
         successes=pl.col("covered").sum(),
         trials=pl.col("covered").count(),
-        time_per_step=1e6 * time.median(),
+        time_per_step=1e6 * (time / pl.col(step_of(results))).median(),
     )
-    low, high = clopper_pearson(table["successes"], table["trials"])
-    ends = {"coverage_low": low, "coverage_high": high}
+    low, high = intervals.clopper_pearson(more["successes"], more["trials"])
+    more = more.with_columns(_series("coverage_low", low), _series("coverage_high", high))
+    error = pl.when(pl.col("runs") > 1).then("regret_error")
     return (
-        table.with_columns(_series(name, end) for name, end in ends.items())
-        .join(_intervals(last, "regret"), on=["problem", "policy"], how="left")
+        curves(last, "regret")
+        .with_columns(regret_error=error)
+        .join(more, on=cell)
         .select(
-            "problem",
-            "policy",
-            "runs",
+            *(*cell, "runs"),
             *("regret", "regret_error", "regret_low", "regret_high", "regret_median"),
             *("coverage", "coverage_low", "coverage_high", "time_per_step"),
         )
@@ -103,32 +82,14 @@ def regret_by_variance(results: pl.DataFrame) -> pl.DataFrame:
     Columns: series, policy, problem, sum_variance, regret (mean), regret_error, regret_low,
     regret_high.
     """
-    known = "problem_series" in results.columns
     last = last_rows(results)
+    named = last.with_columns(series=_known_or_one(last, "problem_series"))
+    variances = named.group_by("series", "policy", "problem").agg(pl.col("sum_variance").mean())
     return (
-        last.with_columns(series=pl.col("problem_series") if known else pl.lit(""))
-        .group_by("series", "policy", "problem", maintain_order=True)
-        .agg(
-            sum_variance=pl.col("sum_variance").mean(),
-            regret=pl.col("regret").mean(),
-            regret_error=pl.col("regret").std().fill_null(0.0) / pl.len().sqrt(),
-        )
-        .join(_intervals(last, "regret"), on=["problem", "policy"], how="left")
+        variances.join(curves(last, "regret"), on=["problem", "policy"])
+        .drop(step_of(results), "runs", "regret_median")
         .sort("series", "policy", "sum_variance")
     )
-
-
-def with_families(results: pl.DataFrame, families: Mapping[str, str]) -> pl.DataFrame:
-    """The results with each problem's family in the column ``problem_family``."""
-    family = pl.col("problem").cast(pl.String).replace_strict(families, return_dtype=pl.String)
-    return results.with_columns(problem_family=family)
-
-
-def with_series(results: pl.DataFrame, series: Mapping[str, str]) -> pl.DataFrame:
-    """The results with each problem's series (`series_of`) in ``problem_series``, in that order."""
-    in_order = pl.Enum(list(dict.fromkeys(series.values())))
-    label = pl.col("problem").cast(pl.String).replace_strict(series, return_dtype=in_order)
-    return results.with_columns(problem_series=label)
 
 
 def regret_by_horizon(results: pl.DataFrame) -> pl.DataFrame:
@@ -163,7 +124,7 @@ def regret_by_horizon(results: pl.DataFrame) -> pl.DataFrame:
     for row, group in enumerate(table.select(groups).iter_rows(named=True)):
         draws = pooled_draws(last.filter(**group))
         if np.ptp(draws) > 0.0:
-            (low[row],), (high[row],) = percentile_interval(draws)
+            (low[row],), (high[row],) = intervals.percentile_interval(draws)
     return table.with_columns(_series("regret_low", low), _series("regret_high", high))
 
 
@@ -171,19 +132,23 @@ def with_horizons(results: pl.DataFrame) -> pl.DataFrame:
     """The results of problems that have a horizon, with columns family and horizon."""
     if "problem_horizon" not in results.columns:
         raise validation.fail("results", results.columns, "a column problem_horizon (a grid)")
-    known = "problem_family" in results.columns
     return results.with_columns(
-        family=pl.col("problem_family") if known else pl.lit(""),
+        family=_known_or_one(results, "problem_family"),
         horizon=pl.col("problem_horizon").cast(pl.Int64),
     ).filter(pl.col("horizon").is_not_null())
 
 
+def _known_or_one(results: pl.DataFrame, column: str) -> pl.Expr:
+    return pl.col(column) if column in results.columns else pl.lit("")
+
+
 def pooled_draws(last: pl.DataFrame) -> FloatArray:
     """(repetitions, 1) means over the problems of one policy, seeds drawn within each problem."""
-    draws = [
-        resampled_means(cell.values[:, -1:], stream=cell.problem) for cell in cells(last, "regret")
-    ]
-    return np.asarray(np.mean(draws, axis=0))
+    draws = (
+        intervals.resampled_means(cell.values[:, -1:], stream=cell.problem)
+        for cell in cells(last, "regret")
+    )
+    return np.asarray(np.mean([*draws], axis=0))
 
 
 def relative_regret(results: pl.DataFrame, reference: str) -> pl.DataFrame:
@@ -226,10 +191,8 @@ def curves(results: pl.DataFrame, column: str) -> pl.DataFrame:
             pl.col(column).median().alias(f"{column}_median"),
         )
     )
-    bands = _intervals(results, column, by_step=True)
-    return mean.join(bands, on=["problem", "policy", step], how="left").sort(
-        "problem", "policy", step
-    )
+    cell = ["problem", "policy", step]
+    return mean.join(_intervals(results, column), on=cell, how="left").sort(cell)
 
 
 def regret_curves(results: pl.DataFrame) -> pl.DataFrame:
@@ -242,26 +205,23 @@ def width_curves(results: pl.DataFrame) -> pl.DataFrame:
     return curves(results, "width")
 
 
-def _intervals(results: pl.DataFrame, column: str, *, by_step: bool = False) -> pl.DataFrame:
-    """Ends of the intervals of the mean, by problem and policy (and step)."""
-    step = step_of(results)
-    keys = ["problem", "policy", *([step] if by_step else [])]
-    ends = [f"{column}_low", f"{column}_high"]
+def _intervals(results: pl.DataFrame, column: str) -> pl.DataFrame:
+    """Ends of the intervals of the mean, by problem, policy and step."""
+    keys, ends = ["problem", "policy", step_of(results)], [f"{column}_low", f"{column}_high"]
     types = {key: results.schema[key] for key in keys} | dict.fromkeys(ends, pl.Float64())
     found = list(cells(results, column))
     if not found:
         return pl.DataFrame(schema=types)
     # One frame at the end: a frame for each of thousands of cells takes longer than the draws.
-    intervals = [mean_interval(cell.values, stream=cell.problem) for cell in found]
     rows = [len(cell.steps) for cell in found]
-    columns = {
-        "problem": np.repeat([cell.problem for cell in found], rows),
-        "policy": np.repeat([cell.policy for cell in found], rows),
-        step: np.concatenate([cell.steps for cell in found]),
-        ends[0]: np.concatenate([low for low, _ in intervals]),
-        ends[1]: np.concatenate([high for _, high in intervals]),
-    }
-    frame = pl.DataFrame(columns).select(*types).cast(types)  # type: ignore[arg-type]
+    ends_of = [intervals.mean_interval(cell.values, stream=cell.problem) for cell in found]
+    columns = [
+        np.repeat([cell.problem for cell in found], rows),
+        np.repeat([cell.policy for cell in found], rows),
+        np.concatenate([cell.steps for cell in found]),
+        *map(np.concatenate, zip(*ends_of, strict=True)),
+    ]
+    frame = pl.DataFrame(dict(zip(types, columns, strict=True))).cast(types)  # type: ignore[arg-type]
     return frame.with_columns(pl.col(ends).fill_nan(None))
 
 

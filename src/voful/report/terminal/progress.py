@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from time import monotonic
-from types import TracebackType
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -15,6 +15,7 @@ from rich.text import Text
 
 from voful.experiments.play.execute import Outcome
 from voful.experiments.study.run import Run
+from voful.report.terminal.console import and_failed
 
 SECONDS = 10.0  # between two plain lines
 
@@ -73,88 +74,27 @@ class Tally:
         """Runs done, speed, time left."""
         if self._start is None:
             return "getting ready (a new installation compiles its kernels now)"
-        text = f"{self.done}/{self.pending} runs"
-        if self.failed:
-            text += f", {self.failed} failed"
+        text = f"{self.done}/{self.pending} runs{and_failed(self.failed)}"
         if self.steps:
             left = (self.all_steps - self.steps) / self.speed
             text += f", {self.speed:,.0f} {self.unit}/s, {_duration(left)} left"
         return text
 
 
-class PlainProgress:
-    """A line now and then."""
+class Progress(ExitStack):
+    """Hears what happens, as `run_study` tells it, and says so."""
 
-    def __init__(self, console: Console, tally: Tally | None = None) -> None:
-        self.tally = tally or Tally()
-        self._console = console
-        self._last = monotonic()
-
-    def __enter__(self) -> PlainProgress:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        pass
+    def __init__(self, console: Console) -> None:
+        super().__init__()
+        self.tally = Tally()
+        self.console = console
 
     def started(self, pending: Sequence[Run], stored: int) -> None:
         """Say what is to be done."""
         self.tally.begin(pending)
-        self._say(_opening(len(pending), stored))
+        self.say(_opening(len(pending), stored))
         if pending:
-            self._say(self.tally.line())
-
-    def ready(self) -> None:
-        """Time runs from here."""
-        self.tally.start_clock()
-        self._last = monotonic()
-
-    def finished(self, run: Run, outcome: Outcome) -> None:
-        """Say how far it is, if that was some time ago."""
-        self.tally.count(run, outcome)
-        if self.tally.done == self.tally.pending or monotonic() - self._last > SECONDS:
-            self._last = monotonic()
-            self._say(self.tally.line())
-
-    def failed(self, run: Run, error: str, *, again: bool) -> None:
-        """Say what went wrong."""
-        if not again:
-            self.tally.count(run, None)
-        self._say(_failure(run, error, again))
-
-    def _say(self, text: str) -> None:
-        self._console.print(text, soft_wrap=True, highlight=False, markup=False)
-
-
-class LiveProgress:
-    """A bar, and how each policy stands."""
-
-    def __init__(self, console: Console) -> None:
-        self.tally = Tally()
-        self._console = console
-        self._live = Live(console=console, refresh_per_second=4, get_renderable=self._render)
-
-    def __enter__(self) -> LiveProgress:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._live.stop()
-
-    def started(self, pending: Sequence[Run], stored: int) -> None:
-        """Show the bar, if there is anything to do."""
-        self.tally.begin(pending)
-        self._console.print(_opening(len(pending), stored), soft_wrap=True, highlight=False)
-        if pending:
-            self._live.start()
+            self.show()
 
     def ready(self) -> None:
         """Time runs from here."""
@@ -165,27 +105,63 @@ class LiveProgress:
         self.tally.count(run, outcome)
 
     def failed(self, run: Run, error: str, *, again: bool) -> None:
-        """Say what went wrong, above the bar."""
+        """Say what went wrong."""
         if not again:
             self.tally.count(run, None)
-        self._live.console.print(Text(_failure(run, error, again), style="red"), soft_wrap=True)
+        fate = "failed, trying once more" if again else "failed again, given up"
+        self.say(f"{run.label} {fate}:\n{error.rstrip()}", style="red")
+
+    def say(self, text: str, style: str | None = None) -> None:
+        """Print a line."""
+        self.console.print(text, style=style, soft_wrap=True, highlight=False, markup=False)
+
+    def show(self) -> None:
+        """Show the tally."""
+
+
+class PlainProgress(Progress):
+    """A line now and then."""
+
+    def ready(self) -> None:
+        """Time runs from here."""
+        super().ready()
+        self._last = monotonic()
+
+    def finished(self, run: Run, outcome: Outcome) -> None:
+        """Say how far it is, if that was some time ago."""
+        super().finished(run, outcome)
+        if self.tally.done == self.tally.pending or monotonic() - self._last > SECONDS:
+            self._last = monotonic()
+            self.show()
+
+    def show(self) -> None:
+        """Print the tally's line."""
+        self.say(self.tally.line())
+
+
+class LiveProgress(Progress):
+    """A bar, and how each policy stands; lines are printed above."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(console)
+        self._live = Live(console=console, refresh_per_second=4, get_renderable=self._render)
+
+    def show(self) -> None:
+        """Show the bar, to the end."""
+        self.enter_context(self._live)
 
     def _render(self) -> RenderableType:
         bar = ProgressBar(total=max(self.tally.pending, 1), completed=self.tally.done, width=40)
         table = Table.grid(padding=(0, 2))
         for name, standing in self.tally.standings.items():
             if standing.runs:
-                mean = standing.total / standing.runs
-                table.add_row(
-                    Text(name),
-                    f"{standing.runs} runs",
-                    f"regret {mean:.1f}",
-                    f"best {standing.best:.1f}",
-                )
+                runs, mean = standing.runs, standing.total / standing.runs
+                numbers = f"{runs} runs", f"regret {mean:.1f}", f"best {standing.best:.1f}"
+                table.add_row(Text(name), *numbers)
         return Group(bar, Text(self.tally.line()), table)
 
 
-def make_progress(console: Console) -> PlainProgress | LiveProgress:
+def make_progress(console: Console) -> Progress:
     """Live on a terminal, plain elsewhere."""
     return LiveProgress(console) if console.is_terminal else PlainProgress(console)
 
@@ -194,11 +170,6 @@ def _opening(pending: int, stored: int) -> str:
     if not pending:
         return f"nothing to do: all {stored} runs are stored"
     return f"{pending} runs to play" + (f", {stored} are stored already" if stored else "")
-
-
-def _failure(run: Run, error: str, again: bool) -> str:
-    fate = "failed, trying once more" if again else "failed again, given up"
-    return f"{run.label} {fate}:\n{error.rstrip()}"
 
 
 def _duration(seconds: float) -> str:

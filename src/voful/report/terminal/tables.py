@@ -16,9 +16,8 @@ def bandit_table() -> str:
         "| id | class | paper | regret, up to logs | variance | horizon | cost a round |\n"
         "|---|---|---|---|---|---|---|\n"
     ) + "".join(
-        f"| `{entry.id}` | `{entry.cls.__name__}` | {entry.paper} | {entry.guarantee} "
-        f"| {'known' if entry.needs_variance else 'not needed'} "
-        f"| {'anytime' if entry.anytime else 'known'} | {entry.cost} |\n"
+        f"| `{entry.id}` | `{entry.name}` | {entry.paper} | {entry.guarantee} "
+        f"| {entry.variance} | {entry.horizon} | {entry.cost} |\n"
         for entry in registry.entries("bandit")
     )
 
@@ -28,7 +27,6 @@ def agent_table() -> str:
     return (
         "| id | class | paper | regret, up to logs | cost a plan |\n|---|---|---|---|---|\n"
     ) + "".join(
-        f"| `{entry.id}` | `{entry.cls.__name__}` | {entry.paper} | {entry.guarantee} "
-        f"| {entry.cost} |\n"
+        f"| `{entry.id}` | `{entry.name}` | {entry.paper} | {entry.guarantee} | {entry.cost} |\n"
         for entry in registry.entries("episodic")
     )

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from helpers import count
-from voful.confidence.betting import product, ratio
+from voful.confidence.betting import BettingEllipsoid, product, ratio
 from voful.confidence.betting.minorant import bend, log_wealth, weigh
-from voful.confidence.betting.product import CAP, CELLS_SHAPE
-from voful.confidence.betting.special import k, l1
+from voful.confidence.betting.product import CAP, CELLS_SHAPE, k
+from voful.confidence.betting.ratio import l1
 from voful.confidence.betting.state import BETS, MIXED, PRIOR, PRODUCT, RATIO, mixture
 from voful.typing import FloatArray
+from voful.validation import ObservationSpace
 
 
 class Row:
@@ -54,10 +55,12 @@ def rows(n: int) -> list[Row]:
 def test_minorants_stay_below_on_a_dense_grid(bets: int) -> None:
     kinds = [PRODUCT, RATIO] if bets == MIXED else [bets]
     cells, out = np.empty(CELLS_SHAPE), np.empty((len(kinds), 4))
+    space = ObservationSpace(2, 1.0, (-1.0, 1.0))
+    rules = BettingEllipsoid(space, failure_prob=0.1, bet=BETS[bets]).views().rules
     gaps = []
     for row in rows(count(8000)):
         slopes = row.slopes[kinds]
-        bend(bets, slopes, row.a, row.y, row.lo, row.up, -1.0, 1.0, cells, out)
+        bend(rules, slopes, row.a, row.y, row.lo, row.up, cells, out)
         z = row.grid()
         t = row.a - z
         logs = np.array([[row.log_f(kind, point) for point in z] for kind in kinds])

@@ -3,10 +3,10 @@ from __future__ import annotations
 import math
 
 import pytest
+from machine import oful_bytes, oful_flops, probe
 
 from voful import registry
 from voful.bench.episodic import measure_agent, measure_episodic
-from voful.bench.machine import oful_bytes, oful_flops, probe
 from voful.bench.sweep import exponent, sweep_sizes
 
 

@@ -5,8 +5,13 @@ import pytest
 from scipy.stats import binomtest
 
 from helpers import count
-from voful.report.statistics import bootstrap
-from voful.report.statistics.bootstrap import mean_interval, percentile_interval, resampled_means
+from voful.report.statistics import intervals
+from voful.report.statistics.intervals import (
+    clopper_pearson,
+    mean_interval,
+    percentile_interval,
+    resampled_means,
+)
 
 
 def values(n: int, m: int = 3) -> np.ndarray:
@@ -34,7 +39,7 @@ def test_the_same_seeds_are_drawn_for_all_columns_policies_and_calls() -> None:
 def test_blocks_hold_all_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     sample = values(20)
     whole = resampled_means(sample, repetitions=999)
-    monkeypatch.setattr(bootstrap, "_ENTRIES", 20 * 10)
+    monkeypatch.setattr(intervals, "_ENTRIES", 20 * 10)
     assert resampled_means(sample, repetitions=999) == pytest.approx(whole, rel=1e-12)
 
 
@@ -67,3 +72,18 @@ def test_intervals_cover_the_mean_about_as_often_as_they_say() -> None:
     hits = int(((low <= 1.0) & (high >= 1.0)).sum())
     assert binomtest(hits, trials, 0.92, alternative="less").pvalue > 1e-4  # skewed: below 95 %
     assert binomtest(hits, trials, 0.965, alternative="greater").pvalue > 1e-4
+
+
+@pytest.mark.parametrize("n", [1, 10, 57])
+def test_it_is_the_exact_interval(n: int) -> None:
+    low, high = clopper_pearson(np.arange(n + 1), n)
+    for k in range(n + 1):
+        exact = binomtest(k, n).proportion_ci(0.95, method="exact")
+        assert (low[k], high[k]) == pytest.approx((exact.low, exact.high), abs=1e-9)
+
+
+def test_without_trials_nothing_is_known() -> None:
+    low, high = clopper_pearson([0, 3], [0, 3])
+    assert np.isnan(low[0])
+    assert np.isnan(high[0])
+    assert high[1] == 1.0

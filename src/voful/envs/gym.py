@@ -32,12 +32,11 @@ class GymnasiumMDP(gymnasium.Env[np.int64, np.int64]):
         self.mdp = mdp
         self.spec = EnvSpec(
             "voful/LinearMixtureMDP-v0",
-            entry_point="voful.envs.mixture.gym:GymnasiumMDP",
+            entry_point="voful.envs.gym:GymnasiumMDP",
             kwargs={"mdp": mdp},
         )
         self.observation_space = gymnasium.spaces.Discrete(mdp.model.n_states)
         self.action_space = gymnasium.spaces.Discrete(mdp.model.n_actions)
-        self._transition = mdp.transition
         self._state = mdp.model.initial_state
         self._steps_to_go = 0
 
@@ -48,7 +47,7 @@ class GymnasiumMDP(gymnasium.Env[np.int64, np.int64]):
         super().reset(seed=seed)
         self._state = self.mdp.model.initial_state
         self._steps_to_go = self.mdp.model.horizon
-        return np.int64(self._state), {"steps_to_go": self._steps_to_go}
+        return np.int64(self._state), self._info()
 
     def step(self, action: np.int64) -> tuple[np.int64, float, bool, bool, dict[str, Any]]:
         """Take one step."""
@@ -58,21 +57,12 @@ class GymnasiumMDP(gymnasium.Env[np.int64, np.int64]):
         if self._steps_to_go == 0:
             raise RuntimeError("the episode is over: call reset first")
         reward = float(model.rewards[self._state, action])
-        self._state = draw_successor(
-            model.successors,
-            self._transition,
-            model.n_successors,
-            self._state,
-            int(action),
-            self.np_random.random(),
-        )
+        chance = self.np_random.random()
+        self._state = draw_successor(self.mdp.chain, self._state, int(action), chance)
         self._steps_to_go -= 1
         terminated = bool(model.absorbing[self._state])
         truncated = self._steps_to_go == 0
-        return (
-            np.int64(self._state),
-            reward,
-            terminated,
-            truncated,
-            {"steps_to_go": self._steps_to_go},
-        )
+        return np.int64(self._state), reward, terminated, truncated, self._info()
+
+    def _info(self) -> dict[str, Any]:
+        return {"steps_to_go": self._steps_to_go}

@@ -1,4 +1,4 @@
-"""Questions to the set: upper ends, membership, the optimistic arm."""
+"""Questions to the set: ends, membership, the optimistic arm."""
 
 from __future__ import annotations
 
@@ -6,101 +6,81 @@ import math
 
 import numpy as np
 
-from voful.compiled import kernel
+from voful.compiled import kernel, part
 from voful.confidence.algebra import SIDE_BY_SIDE, dot, means_and_widths, whiten
-from voful.confidence.betting.plugin import leader
+from voful.confidence.betting.predictors import leader
 from voful.confidence.betting.quadratic import distance
-from voful.confidence.betting.state import EMPTIED, RAD, Ellipsoids, State, open_state
-from voful.confidence.ellipsoids.intersection import tightest_interval
+from voful.confidence.betting.state import (
+    Clock,
+    Ellipsoids,
+    open_clock,
+    open_ellipsoids,
+    open_predictors,
+    open_rules,
+)
+from voful.confidence.ellipsoids.sets import cut, meet
 from voful.typing import BoolArray, FloatArray, IntArray
+from voful.validation import TOLERANCE
 
 
-@kernel
-def is_empty(Theta: Ellipsoids, rounds: IntArray) -> bool:
+@part
+def none_left(Theta: Ellipsoids, clock: Clock) -> bool:
     """Whether an ellipsoid has lost all its points, or an arm has shown that nothing is left."""
-    for e in range(Theta.scalars.shape[0]):
-        if not Theta.scalars[e, RAD] >= 0.0:
-            return True
-    return bool(rounds[EMPTIED] != 0)
+    empty = clock.emptied[0] != 0.0
+    for e in range(Theta.rad.shape[0]):
+        empty = empty or not Theta.rad[e] >= 0.0
+    return bool(empty)
 
 
-@kernel
-def current_center(
-    bets: int, constants: FloatArray, memory: FloatArray, count: IntArray, history: FloatArray
-) -> tuple[bool, FloatArray]:
-    """Whether the set is empty, and a copy of its centre (then: of the leading ridge estimate)."""
-    state = open_state(bets, constants, memory, count, history)
-    empty = is_empty(state.Theta, count)
-    center = state.plugin.theta[leader(state.plugin)] if empty else state.Theta.center[0]
-    return empty, center.copy()
+def is_empty(memory: FloatArray) -> bool:
+    """`none_left` of a block."""
+    return none_left(open_ellipsoids(memory), open_clock(memory))
 
 
-@kernel
-def radii(state: State, width_scale: float) -> FloatArray:
-    """width_scale sqrt(rad) of each ellipsoid, 0 where it is empty."""
-    out = np.empty(state.Theta.scalars.shape[0])
-    for e in range(out.shape[0]):
-        out[e] = radius_of(state.Theta, e, width_scale)
-    return out
+def center_of(memory: FloatArray) -> FloatArray:
+    """The first ellipsoid's centre; of an empty set, the ridge estimate that predicts best.
+
+    The latter goes on learning, while the bets have stopped.
+    """
+    predictors = open_predictors(memory)
+    if is_empty(memory):
+        center: FloatArray = predictors.theta[leader(predictors)]
+    else:
+        center = open_ellipsoids(memory).center[0]
+    return center.copy()
 
 
-@kernel
+@part
 def radius_of(Theta: Ellipsoids, e: int, width_scale: float) -> float:
     """width_scale sqrt(rad), 0 where the ellipsoid is empty."""
-    return width_scale * math.sqrt(max(Theta.scalars[e, RAD], 0.0))
+    return width_scale * math.sqrt(max(Theta.rad[e], 0.0))
 
 
 @kernel
-def ends(
-    bets: int,
-    constants: FloatArray,
-    memory: FloatArray,
-    count: IntArray,
-    history: FloatArray,
-    width_scale: float,
-    X: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
+def ends(memory: FloatArray, X: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Largest lower and smallest upper end over the ellipsoids, for the rows of X."""
-    state = open_state(bets, constants, memory, count, history)
-    Theta = state.Theta
-    return tightest_interval(X, Theta.center, Theta.whitener, radii(state, width_scale))
+    Theta, width_scale = open_ellipsoids(memory), open_rules(memory).width_scale
+    lower, upper = np.full(X.shape[0], -np.inf), np.full(X.shape[0], np.inf)
+    for e in range(Theta.rad.shape[0]):
+        radius = radius_of(Theta, e, width_scale)
+        cut(X, Theta.center[e], Theta.whitener[e], radius, lower, upper)
+    meet(lower, upper)
+    return lower, upper
 
 
 @kernel
-def ellipsoids(
-    bets: int,
-    constants: FloatArray,
-    memory: FloatArray,
-    count: IntArray,
-    history: FloatArray,
-    width_scale: float,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Views of the centers and whiteners, and the radii."""
-    state = open_state(bets, constants, memory, count, history)
-    return state.Theta.center, state.Theta.whitener, radii(state, width_scale)
-
-
-@kernel
-def holds(
-    bets: int,
-    constants: FloatArray,
-    memory: FloatArray,
-    count: IntArray,
-    history: FloatArray,
-    width_scale: float,
-    theta: FloatArray,
-    slack: float,
-) -> bool:
-    """Whether theta is in every ellipsoid."""
-    state = open_state(bets, constants, memory, count, history)
-    for e in range(state.Theta.scalars.shape[0]):
-        rad = state.Theta.scalars[e, RAD]
-        if not distance(state.Theta, e, theta) <= width_scale**2 * rad * (1.0 + slack):
+def bet_holds(memory: FloatArray, history: FloatArray, theta: FloatArray) -> bool:
+    """`Rule.holds`: whether theta is in every ellipsoid."""
+    Theta, width_scale = open_ellipsoids(memory), open_rules(memory).width_scale
+    if none_left(Theta, open_clock(memory)):
+        return False
+    for e in range(Theta.rad.shape[0]):
+        if not distance(Theta, e, theta) <= width_scale**2 * Theta.rad[e] * (1.0 + TOLERANCE):
             return False
     return True
 
 
-@kernel
+@part
 def optimistic_ends(
     Theta: Ellipsoids, width_scale: float, arms: FloatArray, mask: BoolArray
 ) -> tuple[FloatArray, FloatArray]:
@@ -118,7 +98,7 @@ def optimistic_ends(
         upper[i] = upper[i] + width[i] if mask.shape[0] == 0 or mask[i] else -math.inf
         if upper[i] > upper[top]:
             top = i
-    if Theta.scalars.shape[0] == 1:
+    if Theta.rad.shape[0] == 1:
         return upper, width
     # The first ellipsoid's favourite sets the floor for the others.
     tighten_end(Theta, width_scale, whitened, arms[top], upper, width, top)
@@ -136,7 +116,7 @@ def optimistic_ends(
     return upper, width
 
 
-@kernel
+@part
 def tighten_end(
     Theta: Ellipsoids,
     width_scale: float,
@@ -147,7 +127,7 @@ def tighten_end(
     i: int,
 ) -> None:
     """upper[i], width[i] of the arm x: the other ellipsoids' where one of them ends earlier."""
-    for e in range(1, Theta.scalars.shape[0]):
+    for e in range(1, Theta.rad.shape[0]):
         radius = radius_of(Theta, e, width_scale)
         half = radius * math.sqrt(whiten(Theta.whitener[e], x, whitened))
         end = dot(x, Theta.center[e]) + half
@@ -155,7 +135,7 @@ def tighten_end(
             upper[i], width[i] = end, half
 
 
-@kernel
+@part
 def tighten_ends(
     Theta: Ellipsoids,
     width_scale: float,
@@ -170,7 +150,7 @@ def tighten_ends(
     for k in range(n):
         for j in range(d):
             chosen[k, j] = arms[rivals[k], j]
-    for e in range(1, Theta.scalars.shape[0]):
+    for e in range(1, Theta.rad.shape[0]):
         radius = radius_of(Theta, e, width_scale)
         means, halves = means_and_widths(chosen, Theta.center[e], Theta.whitener[e], radius)
         for k in range(n):

@@ -1,10 +1,12 @@
-"""Percentile bootstrap of means over the replicates: seeded, and without a loop over draws."""
+"""Intervals of a report: the seeded bootstrap of means over the replicates, the exact binomial."""
 
 from __future__ import annotations
 
+import warnings
 import zlib
 
 import numpy as np
+import numpy.typing as npt
 
 from voful.typing import FloatArray
 
@@ -61,13 +63,11 @@ def _counts(rng: np.random.Generator, n: int, repetitions: int) -> FloatArray:
 def percentile_interval(draws: FloatArray, level: float = LEVEL) -> tuple[FloatArray, FloatArray]:
     """(low, high) of each column of draws (repetitions, m); NaN where a column is all NaN."""
     tails = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
-    there = np.isfinite(draws)
-    if there.all():
+    if np.isfinite(draws).all():
         low, high = np.quantile(draws, tails, axis=0)
-        return low, high
-    low, high = np.full((2, draws.shape[1]), np.nan)
-    for column in np.flatnonzero(there.any(axis=0)):
-        low[column], high[column] = np.quantile(draws[there[:, column], column], tails)
+    else:
+        with warnings.catch_warnings(action="ignore"):  # of columns that are all NaN
+            low, high = np.nanquantile(draws, tails, axis=0)
     return low, high
 
 
@@ -77,3 +77,23 @@ def mean_interval(values: FloatArray, *, stream: str = "") -> tuple[FloatArray, 
         nothing = np.full(values.shape[1], np.nan)
         return nothing, nothing.copy()
     return percentile_interval(resampled_means(values, stream=stream))
+
+
+def clopper_pearson(
+    successes: npt.ArrayLike, trials: npt.ArrayLike, level: float = LEVEL
+) -> tuple[FloatArray, FloatArray]:
+    """(low, high) of the probability, at least `level` likely to hold it whatever it is.
+
+    low solves P(X >= k | low) = (1 - level) / 2 and high P(X <= k | high) = (1 - level) / 2
+    (Clopper, Pearson 1934); NaN without trials.
+    """
+    from scipy.special import betaincinv
+
+    k, n = np.broadcast_arrays(
+        np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
+    )
+    tail = (1.0 - level) / 2.0
+    # betaincinv wants both parameters above 0; where they are not, the end is 0 or 1.
+    low = np.where(k > 0, betaincinv(np.maximum(k, 1.0), n - k + 1.0, tail), 0.0)
+    high = np.where(k < n, betaincinv(k + 1.0, np.maximum(n - k, 1.0), 1.0 - tail), 1.0)
+    return np.where(n > 0, low, np.nan), np.where(n > 0, high, np.nan)

@@ -1,0 +1,39 @@
+# Written by `make derive`.
+from voful import bandits as bandits
+from voful import checks as checks
+from voful import confidence as confidence
+from voful import envs as envs
+from voful import mdp as mdp
+from voful.bandits.betoful import BetOFUL as BetOFUL
+from voful.bandits.confidence_ball import ConfidenceBall2 as ConfidenceBall2
+from voful.bandits.epsilon_greedy import EpsilonGreedy as EpsilonGreedy
+from voful.bandits.faury import Faury as Faury
+from voful.bandits.lin_ts import LinTS as LinTS
+from voful.bandits.linucb import LinUCB as LinUCB
+from voful.bandits.lofav import LOFAV as LOFAV
+from voful.bandits.losan import LOSAN as LOSAN
+from voful.bandits.oful import OFUL as OFUL
+from voful.bandits.save import SAVE as SAVE
+from voful.bandits.suplinucb import SupLinUCB as SupLinUCB
+from voful.bandits.ucb_v import UCBV as UCBV
+from voful.bandits.voful import VOFUL as VOFUL
+from voful.bandits.voful import VOFUL2 as VOFUL2
+from voful.bandits.weighted_oful import WeightedOFUL as WeightedOFUL
+from voful.bandits.weighted_oful_plus import WeightedOFULPlus as WeightedOFULPlus
+from voful.experiments.store.store import results as results
+from voful.mdp.agents.bet_vtr import BetVTR as BetVTR
+from voful.mdp.agents.hf_ucrl_vtr_plus import HFUCRLVTRPlus as HFUCRLVTRPlus
+from voful.mdp.agents.likelihood_ucrl import LikelihoodUCRL as LikelihoodUCRL
+from voful.mdp.agents.mvp import MVP as MVP
+from voful.mdp.agents.posterior_mixture import PosteriorMixture as PosteriorMixture
+from voful.mdp.agents.ucbvi import UCBVI as UCBVI
+from voful.mdp.agents.ucrl_vtr import UCRLVTR as UCRLVTR
+from voful.mdp.agents.ucrl_vtr_plus import UCRLVTRPlus as UCRLVTRPlus
+from voful.mdp.agents.varlin import VARLin as VARLin
+from voful.mdp.agents.varlin2 import VARLin2 as VARLin2
+from voful.mdp.model import LinearMixtureModel as LinearMixtureModel
+from voful.persistence import FileFormatError as FileFormatError
+from voful.registry import create as create
+from voful.registry import load as load
+
+__version__: str

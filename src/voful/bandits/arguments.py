@@ -1,0 +1,81 @@
+"""The parameters that several policies have, each with its check, default and usual meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from voful import validation
+from voful.parameters import parameter
+
+
+def failure_prob(meaning: str = "Probability that theta* ever leaves the set.") -> Any:
+    """delta."""
+    return parameter(validation.probability, meaning, default=0.05)
+
+
+def n_rounds(meaning: str = "K: how many rewards will be learnt at most.") -> Any:
+    """K, required."""
+    return parameter(validation.positive_int, meaning)
+
+
+def reward_range(meaning: str = "(low, high): rewards outside are refused.") -> Any:
+    """A pair."""
+    return parameter(validation.reward_range, meaning, default=(-1.0, 1.0))
+
+
+def reward_range_or_none(instead: str) -> Any:
+    """A pair, or None where rewards are unbounded and the user says `instead`."""
+    meaning = f"(low, high); None where rewards are unbounded (then `{instead}` is needed)."
+    return parameter(validation.reward_range_or_none, meaning, default=(-1.0, 1.0))
+
+
+def noise_scale(meaning: str) -> Any:
+    """A sub-Gaussian scale; by default half the reward range (Hoeffding's lemma)."""
+    return parameter(
+        validation.positive_float,
+        meaning,
+        default=None,
+        derived=lambda policy: validation.noise_scale(policy.reward_range),
+    )
+
+
+def noise_bound(meaning: str) -> Any:
+    """R with |noise| <= R; by default the reward range's length, since the mean lies in it too."""
+    return parameter(
+        validation.scale,
+        meaning,
+        default=None,
+        derived=lambda policy: validation.noise_bound(policy.reward_range),
+    )
+
+
+def theta_norm(meaning: str = "S: |theta*| <= S.") -> Any:
+    """S."""
+    return parameter(validation.positive_float, meaning, default=1.0)
+
+
+def theta_scale(meaning: str = "S: |theta*| <= S.") -> Any:
+    """S, where the algorithm divides by its square."""
+    return parameter(validation.scale, meaning, default=1.0)
+
+
+def feature_norm(meaning: str = "Arms must satisfy |x| <= feature_norm.") -> Any:
+    """The largest norm of an arm."""
+    return parameter(validation.positive_float, meaning, default=1.0)
+
+
+def width_scale(meaning: str = "Multiplies the radius (1 = the theory).") -> Any:
+    """The factor with which all widths are tuned alike."""
+    return parameter(validation.positive_float, meaning, default=1.0)
+
+
+def constants(meaning: str, words: Sequence[str] = ("tight", "paper")) -> Any:
+    """Which constants; the first is the default."""
+    return parameter(partial(validation.choice, allowed=words), meaning, default=words[0])
+
+
+def seed(meaning: str = "Unused by the rule itself, which is deterministic.") -> Any:
+    """A whole number or a SeedSequence."""
+    return parameter(validation.seed_value, meaning, default=0)

@@ -1,0 +1,87 @@
+"""A new algorithm is one file and one line of the table, in a copy of the library."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+COPIED = ("docs", "mkdocs.yml", "pyproject.toml", "README.md", "src", "tests", "tools")
+LINE = 'toy,bandits.toy:Toy,,not needed,anytime,"Nobody, never",none,A d\n'
+STUDY = """
+name = "toys"
+rounds = 20
+replicates = 2
+policy = [{ id = "toy" }]
+problem = [{ name = "one", dim = 2, sigma = 0.1 }]
+"""
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library with the toy."""
+    root = tmp_path_factory.mktemp("copy")
+    for name in COPIED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, root)
+    shutil.copy(Path(__file__).with_name("toy.py"), root / "src" / "voful" / "bandits")
+    with (root / "src" / "voful" / "algorithms.csv").open("a") as table:
+        table.write(LINE)
+    return root
+
+
+def python(copy: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=copy,
+        env=os.environ | {"PYTHONPATH": str(copy / "src")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_names(copy: Path) -> None:
+    code = "import voful; print(voful.Toy is voful.bandits.Toy, voful.Toy.__module__, voful.Toy(2))"
+    assert python(copy, "-c", code).startswith("True voful.bandits.toy Toy(dim=2")
+
+
+def test_list(copy: Path) -> None:
+    last = python(copy, "-m", "voful", "list").splitlines()[-1]
+    assert last == "toy\tbandit\tNobody, never\tnone\t-\tanytime\tA d"
+
+
+def test_study(copy: Path) -> None:
+    (copy / "toys.toml").write_text(STUDY)
+    python(copy, "-m", "voful", "run", "toys.toml", "--workers", "1")
+    assert "2 of 2 runs stored" in python(copy, "-m", "voful", "show", "out/toys")
+
+
+def test_conformance(copy: Path) -> None:
+    suite = "tests/conformance/test_policies.py"
+    python(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", suite, "-k", "[toy")
+    python(copy, "-c", "import voful; voful.checks.check_policy(voful.Toy(2))")
+
+
+def test_stubs_and_readme(copy: Path) -> None:
+    python(copy, "tools/derive.py")
+    wanted = "from voful.bandits.toy import Toy as Toy\n"
+    assert wanted in (copy / "src" / "voful" / "__init__.pyi").read_text()
+    assert wanted in (copy / "src" / "voful" / "bandits" / "__init__.pyi").read_text()
+    assert "| `toy` | `Toy` | Nobody, never |" in (copy / "README.md").read_text()
+
+
+def test_docs(copy: Path) -> None:
+    python(copy, "-m", "mkdocs", "build", "--strict")
+    site = copy / "site" / "algorithms"
+    assert "<code>toy</code>" in (site / "index.html").read_text()
+    assert 'href="../toy/"' in (site / "oful" / "index.html").read_text()
+    assert "the mean of all rewards" in (site / "toy" / "index.html").read_text()
