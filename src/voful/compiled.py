@@ -10,16 +10,38 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from functools import cache, partial
+from importlib import import_module
 from typing import Any, ParamSpec, TypeVar
 
 import numba
 from numba.extending import register_jitable
+from numba.np import linalg as numba_linalg
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 _ROOT = os.path.dirname(os.path.abspath(__file__))
 _OPTIONS: Any = {"error_model": "numpy", "no_cfunc_wrapper": True}  # C does not call us
+
+
+def _spare_scipy() -> None:
+    """Keep Numba from importing scipy.linalg only to note that it is there.
+
+    That takes half of the time until a first kernel runs (figures in docs/decisions.md). Kernels
+    that need BLAS or LAPACK ask again, and get it.
+    """
+    ask = getattr(numba_linalg, "ensure_blas", None)
+    if ask is None:
+        return
+    numba_linalg.ensure_blas = lambda: None
+    try:
+        arraymath: Any = import_module("numba.np.arraymath")
+        arraymath.ensure_blas = ask
+    finally:
+        numba_linalg.ensure_blas = ask
+
+
+_spare_scipy()
 
 
 def kernel(function: Callable[P, R], *, calls: str = "") -> Callable[P, R]:
