@@ -81,12 +81,14 @@ def regret(cells: list[str], noises: list[str], names: list[str], seeds: int) ->
 
 @numba.njit
 def compiled_rounds(state: Any, history: Any, arms: Any, rewards: Any) -> None:
-    scratch = new_scratch(state.rules)
+    rules, Theta, predictors, latest, clock = state
+    scratch = new_scratch(rules)
     for t in range(rewards.shape[0]):
-        upper, _ = optimistic_ends(state.Theta, 1.0, arms, NO_MASK)
+        upper, _ = optimistic_ends(Theta, 1.0, arms, NO_MASK)
         i = np.argmax(upper)
-        place_bet(state, scratch, arms[i])
-        take_reward(state, scratch, history, arms[i], rewards[t, i])
+        place_bet(rules, Theta, predictors, latest, clock, scratch, arms[i])
+        y = rewards[t, i]
+        take_reward(rules, Theta, predictors, latest, clock, scratch, history, arms[i], y)
 
 
 def cost(rounds: int) -> None:

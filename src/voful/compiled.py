@@ -5,6 +5,7 @@ With NUMBA_DISABLE_JIT=1 everything is plain Python: for debuggers and coverage 
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import re
@@ -14,7 +15,8 @@ from importlib import import_module
 from typing import Any, ParamSpec, TypeVar
 
 import numba
-from numba.extending import register_jitable
+from numba.core import config, event, types
+from numba.core.typing.templates import infer_global
 from numba.np import linalg as numba_linalg
 
 P = ParamSpec("P")
@@ -22,6 +24,10 @@ R = TypeVar("R")
 
 _ROOT = os.path.dirname(os.path.abspath(__file__))
 _OPTIONS: Any = {"error_model": "numpy", "no_cfunc_wrapper": True}  # C does not call us
+
+_ONLY_IN_KERNELS: Any = {"no_cpython_wrapper": True}
+_PARTS: list[object] = []
+_stands_for: Any = infer_global
 
 
 def _spare_scipy() -> None:
@@ -42,6 +48,28 @@ def _spare_scipy() -> None:
 
 
 _spare_scipy()
+
+
+class _PausedCollector(event.Listener):
+    """Python's garbage collector rests while Numba compiles (figures in docs/decisions.md)."""
+
+    def __init__(self) -> None:
+        self.depth, self.was_on = 0, False
+
+    def on_start(self, event: event.Event) -> None:
+        if self.depth == 0:
+            self.was_on = gc.isenabled()
+            gc.disable()
+        self.depth += 1
+
+    def on_end(self, event: event.Event) -> None:
+        self.depth -= 1
+        if self.depth == 0 and self.was_on:
+            gc.enable()
+
+
+_listen: Any = event.register
+_listen("numba:compile", _PausedCollector())
 
 
 def kernel(function: Callable[P, R], *, calls: str = "") -> Callable[P, R]:
@@ -69,10 +97,15 @@ def kernel(function: Callable[P, R], *, calls: str = "") -> Callable[P, R]:
 def part(function: Callable[P, R]) -> Callable[P, R]:
     """A piece of kernels: compiled with those that call it, plain Python when Python calls it.
 
-    Not compiled by itself, which takes most of the time that a first call waits.
+    Compiled once for all its callers; `register_jitable` would compile it twice, for kernels and
+    for other parts.
     """
-    made: Callable[P, R] = register_jitable(**_OPTIONS)(function)
-    return made
+    if not config.DISABLE_JIT:  # type: ignore[attr-defined]
+        compiled = numba.njit(**_OPTIONS, **_ONLY_IN_KERNELS)(function)
+        dispatcher: Any = types.Dispatcher(compiled)
+        _stands_for(function, dispatcher)
+        _PARTS.append(compiled)  # Numba's own reference is a weak one
+    return function
 
 
 def inlined(function: Callable[P, R]) -> Callable[P, R]:

@@ -25,7 +25,7 @@ def test_the_product_bet_agrees_with_the_literal_one(sigma: float) -> None:
         fast.update(x, y)
         grown = Theta.A[0].sum(axis=0) - before
         alpha = float(x @ grown @ x)  # |x| = 1: what the round added, or 0 by the guard
-        S = float(fast.confidence_set.views().bet[4])
+        S = float(fast.confidence_set.views().latest.bet[4])
         used = alpha if alpha != 0.0 else None
         exact = slow.update(x, y, used)
         if used is not None:

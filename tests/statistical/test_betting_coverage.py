@@ -48,7 +48,7 @@ def outcome(law: str, dim: int, run: int, rounds: int = ROUNDS, **params: Any) -
     env = problem(law, dim, run)
     policy = BetOFUL(dim, failure_prob=DELTA, **params)
     state = policy.confidence_set.views()
-    bet, rules = state.bet, state.rules
+    bet, rules = state.latest.bet, state.rules
     logs, worst = np.zeros(len(bet) - SLOPES), -math.inf
     due = state.clock.next_refresh[0]
     for _ in range(rounds):

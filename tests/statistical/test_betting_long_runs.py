@@ -44,16 +44,17 @@ def run_rounds(
     begin: int,
 ) -> float:
     """Plays the rounds from `begin` on, records each one's terms; worst distance / rad so far."""
-    worst, scratch = 0.0, new_scratch(state.rules)
+    rules, Theta, predictors, latest, clock = state
+    worst, scratch = 0.0, new_scratch(rules)
     for t in range(noise.shape[0]):
-        upper, _ = optimistic_ends(state.Theta, 1.0, arms, NO_MASK)
+        upper, _ = optimistic_ends(Theta, 1.0, arms, NO_MASK)
         x = arms[np.argmax(upper)]
         y = 0.0
         for i in range(x.shape[0]):
             y += x[i] * theta[i]
         y += noise[t]
-        place_bet(state, scratch, x)
-        bet, rules = state.bet, state.rules
+        place_bet(rules, Theta, predictors, latest, clock, scratch, x)
+        bet = latest.bet
         X[begin + t], a[begin + t] = x, bet[PREDICTION]
         if bet[LOW] <= bet[HIGH]:
             bend(
@@ -62,9 +63,9 @@ def run_rounds(
             )  # fmt: skip
             for e in range(rules.price.shape[0]):
                 terms[e, begin + t] = weigh(rules.shares[e], scratch.minorants, scratch.spread[e])
-        take_reward(state, scratch, history, x, y)
+        take_reward(rules, Theta, predictors, latest, clock, scratch, history, x, y)
         for e in range(rules.price.shape[0]):
-            worst = max(worst, distance(state.Theta, e, theta) / state.Theta.rad[e])
+            worst = max(worst, distance(Theta, e, theta) / Theta.rad[e])
     return worst
 
 

@@ -19,7 +19,7 @@ from voful.confidence.ellipsoids.ridge import (
     open_ridge,
     ridge_update,
 )
-from voful.confidence.rule import no_set, rule
+from voful.confidence.rule import rule
 from voful.parameters import parameter
 from voful.typing import BoolArray, FloatArray, Seed
 from voful.validation import nonnegative_float, positive_float, reward_range_or_none
@@ -102,7 +102,7 @@ class EpsilonGreedy(CompiledPolicy):
     """
 
     _arrays = ("_blocks",)
-    _rule = rule(GreedyState, greedy_choose, greedy_observe, no_set, greedy_draw)
+    _rule = rule(GreedyState, greedy_choose, greedy_observe, None, greedy_draw)
 
     epsilon: float = parameter(
         nonnegative_float,

@@ -9,7 +9,7 @@ from voful.bandits.armwise import ArmBounds, ArmwisePolicy, arm_bounds, arm_widt
 from voful.bandits.optimism import most_optimistic_in_ellipsoid
 from voful.compiled import kernel
 from voful.confidence.ellipsoids.ridge import open_ridge, ridge_update
-from voful.confidence.rule import no_set, rule
+from voful.confidence.rule import rule
 from voful.typing import BoolArray, FloatArray, Seed
 
 
@@ -55,7 +55,7 @@ class LinUCB(ArmwisePolicy):
         Algorithm 1.
     """
 
-    _rule = rule(LinUCBState, linucb_choose, linucb_observe, no_set)
+    _rule = rule(LinUCBState, linucb_choose, linucb_observe, None)
 
     n_rounds: int = given.n_rounds("T: how many rewards will be learnt at most.")
     failure_prob: float = given.failure_prob("delta of alpha.")

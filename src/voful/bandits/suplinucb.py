@@ -13,7 +13,7 @@ from voful.bandits.optimism import arms_in, eliminate, largest, most_optimistic
 from voful.compiled import kernel, part
 from voful.confidence.algebra import means_and_widths, whiten
 from voful.confidence.ellipsoids.ridge import open_ridge, ridge_update
-from voful.confidence.rule import no_set, rule
+from voful.confidence.rule import rule
 from voful.typing import BoolArray, FloatArray, Seed
 
 
@@ -102,7 +102,7 @@ class SupLinUCB(ArmwisePolicy):
         Algorithms 2 and 3.
     """
 
-    _rule = rule(SupState, sup_choose, sup_observe, no_set)
+    _rule = rule(SupState, sup_choose, sup_observe, None)
 
     n_rounds: int = given.n_rounds("T: how many rewards will be learnt at most.")
     failure_prob: float = given.failure_prob("delta.")

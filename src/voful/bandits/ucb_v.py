@@ -13,7 +13,7 @@ from voful.bandits.base import CompiledPolicy
 from voful.bandits.known_arms import FREE, fill_table, slot_of
 from voful.bandits.optimism import most_optimistic
 from voful.compiled import kernel, part
-from voful.confidence.rule import no_set, rule
+from voful.confidence.rule import rule
 from voful.parameters import parameter
 from voful.typing import BoolArray, FloatArray, IntArray, Seed
 from voful.validation import fail, nonnegative_float, positive_float
@@ -150,7 +150,7 @@ class UCBV(CompiledPolicy):
 
     _arrays = ("_records", "_table", "_counts")
     _growing = ("_records", "_table")
-    _rule = rule(UCBVState, ucb_v_choose, ucb_v_observe, no_set)
+    _rule = rule(UCBVState, ucb_v_choose, ucb_v_observe, None)
 
     reward_range: tuple[float, float] = given.reward_range("(low, high).")
     exploration: float = parameter(positive, "zeta > 1 in the theory.", default=1.2)

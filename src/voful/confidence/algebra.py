@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from voful.compiled import kernel, part
+from voful.compiled import inlined, kernel, part
 from voful.typing import FloatArray
 
 REFACTORISE_EVERY = 512
@@ -239,7 +239,7 @@ def rank_one_inverse(inverse: FloatArray, x: FloatArray, direction: FloatArray) 
     return growth
 
 
-@kernel
+@inlined
 def means_and_widths(
     X: FloatArray, center: FloatArray, whitener: FloatArray, radius: float
 ) -> tuple[FloatArray, FloatArray]:
@@ -272,7 +272,7 @@ def means_and_squares(
     return means, squares
 
 
-@part
+@inlined
 def _side_by_side(
     X: FloatArray,
     center: FloatArray,

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from voful import validation
 from voful.confidence.algebra import dots
-from voful.confidence.rule import Rule, observe_many
+from voful.confidence.rule import Rule, holds, observe_many
 from voful.persistence import Stateful
 from voful.typing import FloatArray
 
@@ -175,7 +175,7 @@ class RuleSet(BallSet):
         self.unknown_variance = unknown_variance
 
     def _contains(self, theta: FloatArray) -> bool:
-        return self.in_ball(theta) and bool(self.rule.holds(*self.rule_state, theta))
+        return self.in_ball(theta) and bool(holds(self.rule_state, theta))
 
     def _observe(self, x: FloatArray, reward: float) -> None:
         self.rule.observe(*self.rule_state, x, reward, self.unknown_variance)

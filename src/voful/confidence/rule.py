@@ -12,10 +12,18 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
+from numba import types as numba_types
+from numba.core.typing import templates
+from numba.extending import lower_builtin as numba_lower_builtin
 
-from voful.compiled import calling, kernel
+from voful.compiled import calling
 from voful.typing import BoolArray, FloatArray
+
+# Numba's are not all typed.
+types: Any = numba_types
+signature: Any = templates.signature
+infer_global: Any = templates.infer_global
+lower_builtin: Any = numba_lower_builtin
 
 
 class Rule(NamedTuple):
@@ -28,7 +36,8 @@ class Rule(NamedTuple):
     observe
         (*state, x, reward, variance): learn; the variance counts where the policy is told it.
     holds
-        (*state, theta) -> whether theta is in the set, given that it is in the set's ball.
+        (*state, theta) -> whether theta is in the set, given that it is in the set's ball; None
+        where the policy has no set.
     draw
         (*state, rng, arms, mask): before each `choose`, put what chance decides into the state.
         Apart, and no kernel: to hand over a generator costs ten times as much as to choose.
@@ -36,7 +45,7 @@ class Rule(NamedTuple):
 
     choose: Callable[..., int]
     observe: Callable[..., None]
-    holds: Callable[..., bool]
+    holds: Callable[..., bool] | None
     draw: Callable[..., None] | None = None
 
 
@@ -47,7 +56,7 @@ def rule(
     state: type,
     choose: Callable[..., int],
     observe: Callable[..., None],
-    holds: Callable[..., bool],
+    holds: Callable[..., bool] | None,
     draw: Callable[..., None] | None = None,
 ) -> Rule:
     """The rule of all policies with this type of state, which is one class's own."""
@@ -55,12 +64,6 @@ def rule(
         raise TypeError(f"{state.__name__} has a rule already")
     _RULES[state] = Rule(choose, observe, holds, draw)
     return _RULES[state]
-
-
-@kernel
-def no_set(*state_and_theta: FloatArray) -> bool:
-    """`Rule.holds` of a policy without a set; nobody asks."""
-    return False
 
 
 # By the type of the state, in kernels too: a kernel that took functions as arguments would be
@@ -85,37 +88,47 @@ def observe(state: Any, x: FloatArray, reward: float, variance: float) -> None:
 
 
 def holds(state: Any, theta: FloatArray) -> bool:
-    """`Rule.holds`."""
-    return _RULES[type(state)].holds(*state, theta)
+    """`Rule.holds`; False where there is no set."""
+    function = _RULES[type(state)].holds
+    return function is not None and function(*state, theta)
 
 
-# Not strict: the arguments here have types. state[:]: Numba spreads plain tuples only.
+def _in_kernels(function: Callable[..., Any], name: str) -> None:
+    """Let kernels that call this function call the kernel of the state's policy itself.
+
+    Numba's low-level way, by typing and lowering the call: an `overload` would stand between them
+    as a function of its own, with all of the policy optimised once more.
+    """
+
+    def policy_and_types(context: Any, args: Any) -> tuple[Any, Any]:
+        state, *others = args
+        policy = getattr(_RULES[state.instance_class], name)
+        return policy and context.resolve_value_type(policy), (*state.types, *others)
+
+    class Call(templates.AbstractTemplate):
+        key = function
+
+        def generic(self, args: Any, kws: Any) -> Any:
+            policy, inner = policy_and_types(self.context, args)
+            if policy is None:
+                return signature(types.boolean, *args)
+            made = self.context.resolve_function_type(policy, inner, kws)
+            return signature(made.return_type, *args)
+
+    def lower(context: Any, builder: Any, call: Any, args: Any) -> Any:
+        policy, inner = policy_and_types(context.typing_context, call.args)
+        if policy is None:
+            return context.get_constant(types.boolean, False)
+        made = context.typing_context.resolve_function_type(policy, inner, {})
+        fields = [builder.extract_value(args[0], i) for i in range(len(call.args[0].types))]
+        return context.get_function(policy, made)(builder, (*fields, *args[1:]))
+
+    infer_global(function, types.Function(Call))
+    lower_builtin(function, types.VarArg(types.Any))(lower)
 
 
-@overload(choose, strict=False)
-def _choose(state: Any, arms: Any, mask: Any) -> Any:
-    function = _RULES[state.instance_class].choose
-    return lambda state, arms, mask: function(*state[:], arms, mask)
-
-
-@overload(draw, strict=False)
-def _draw(state: Any, rng: Any, arms: Any, mask: Any) -> Any:
-    function = _RULES[state.instance_class].draw
-    if function is None:
-        return lambda state, rng, arms, mask: None
-    return lambda state, rng, arms, mask: function(*state[:], rng, arms, mask)
-
-
-@overload(observe, strict=False)
-def _observe(state: Any, x: Any, reward: Any, variance: Any) -> Any:
-    function = _RULES[state.instance_class].observe
-    return lambda state, x, reward, variance: function(*state[:], x, reward, variance)
-
-
-@overload(holds, strict=False)
-def _holds(state: Any, theta: Any) -> Any:
-    function = _RULES[state.instance_class].holds
-    return lambda state, theta: function(*state[:], theta)
+for _function in (choose, draw, observe, holds):
+    _in_kernels(_function, _function.__name__)
 
 
 @calling("bandits")

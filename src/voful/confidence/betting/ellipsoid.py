@@ -94,7 +94,7 @@ class BettingEllipsoid(BallSet):
         )
         state = self.views()
         self._n = state.clock.n
-        columns = space.dim + len(state.bet)
+        columns = space.dim + len(state.latest.bet)
         self.history: FloatArray = np.zeros((FIRST_CAPACITY if refresh else 0, columns))
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -15,7 +15,6 @@ from voful.confidence.algebra import (
     cholesky,
     dot,
     log_det,
-    means_and_squares,
     quadratic_form,
     symmetric_times,
     unwhiten,
@@ -55,27 +54,6 @@ def slab(
         width = math.sqrt(Theta.rad[e] * spread[e])
         lo, up = max(lo, middle - width), min(up, middle + width)
     return widened(lo, up, rules.half)
-
-
-@part
-def slabs(rules: Rules, Theta: Ellipsoids, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """`slab` of the rows of X, all at once; the same bits."""
-    n = X.shape[0]
-    lo, up, squared = np.empty(n), np.empty(n), np.empty(n)
-    for i in range(n):
-        squared[i] = dot(X[i], X[i])
-        lo[i], up[i] = _ball_and_range(rules, X[i], squared[i], 0.0, rules.y_low, rules.y_high)
-    for e in range(Theta.rad.shape[0]):
-        if not Theta.rad[e] >= 0.0:
-            return np.full(n, math.inf), np.full(n, -math.inf)
-        middles, spreads = means_and_squares(X, Theta.center[e], Theta.whitener[e])
-        for i in range(n):
-            spread = spreads[i] + _rounding(Theta, e, squared[i])
-            width = math.sqrt(Theta.rad[e] * spread)
-            lo[i], up[i] = max(lo[i], middles[i] - width), min(up[i], middles[i] + width)
-    for i in range(n):
-        lo[i], up[i] = widened(lo[i], up[i], rules.half)
-    return lo, up
 
 
 @part

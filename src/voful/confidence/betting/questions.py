@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from voful.compiled import kernel, part
-from voful.confidence.algebra import SIDE_BY_SIDE, dot, means_and_widths, whiten
+from voful.compiled import inlined, kernel, part
+from voful.confidence.algebra import means_and_squares
 from voful.confidence.betting.predictors import leader
 from voful.confidence.betting.quadratic import distance
 from voful.confidence.betting.state import (
@@ -80,7 +80,7 @@ def bet_holds(memory: FloatArray, history: FloatArray, theta: FloatArray) -> boo
     return True
 
 
-@part
+@inlined
 def optimistic_ends(
     Theta: Ellipsoids, width_scale: float, arms: FloatArray, mask: BoolArray
 ) -> tuple[FloatArray, FloatArray]:
@@ -89,50 +89,24 @@ def optimistic_ends(
     An arm whose first upper end is below another's smallest one cannot be chosen: its other
     ellipsoids are not asked.
     """
-    n, whitened = arms.shape[0], np.empty(arms.shape[1])
-    upper, width = means_and_widths(
-        arms, Theta.center[0], Theta.whitener[0], radius_of(Theta, 0, width_scale)
-    )
-    top = 0
+    upper, width = means_and_squares(arms, Theta.center[0], Theta.whitener[0])
+    radius, top, n = radius_of(Theta, 0, width_scale), 0, arms.shape[0]
     for i in range(n):
+        width[i] = radius * math.sqrt(width[i])
         upper[i] = upper[i] + width[i] if mask.shape[0] == 0 or mask[i] else -math.inf
         if upper[i] > upper[top]:
             top = i
-    if Theta.rad.shape[0] == 1:
-        return upper, width
-    # The first ellipsoid's favourite sets the floor for the others.
-    tighten_end(Theta, width_scale, whitened, arms[top], upper, width, top)
-    floor = upper[top] - 1e-6 * (1.0 + abs(upper[top]))
-    rivals, n_rivals = np.empty(n, dtype=np.int64), 0
-    for i in range(n):
-        if upper[i] >= floor:
-            rivals[n_rivals] = i
-            n_rivals += 1
-    if n_rivals < SIDE_BY_SIDE:
-        for i in rivals[:n_rivals]:
-            tighten_end(Theta, width_scale, whitened, arms[i], upper, width, i)
-    else:
+    rivals, n_rivals = np.empty(n, dtype=np.int64), 1
+    rivals[0] = top
+    # First the first ellipsoid's favourite, which sets the floor; then all that are above it.
+    for _ in range(2 if Theta.rad.shape[0] > 1 else 0):
         tighten_ends(Theta, width_scale, arms, upper, width, rivals[:n_rivals])
+        floor, n_rivals = upper[top] - 1e-6 * (1.0 + abs(upper[top])), 0
+        for i in range(n):
+            if upper[i] >= floor:
+                rivals[n_rivals] = i
+                n_rivals += 1
     return upper, width
-
-
-@part
-def tighten_end(
-    Theta: Ellipsoids,
-    width_scale: float,
-    whitened: FloatArray,
-    x: FloatArray,
-    upper: FloatArray,
-    width: FloatArray,
-    i: int,
-) -> None:
-    """upper[i], width[i] of the arm x: the other ellipsoids' where one of them ends earlier."""
-    for e in range(1, Theta.rad.shape[0]):
-        radius = radius_of(Theta, e, width_scale)
-        half = radius * math.sqrt(whiten(Theta.whitener[e], x, whitened))
-        end = dot(x, Theta.center[e]) + half
-        if end < upper[i]:
-            upper[i], width[i] = end, half
 
 
 @part
@@ -144,7 +118,7 @@ def tighten_ends(
     width: FloatArray,
     rivals: IntArray,
 ) -> None:
-    """`tighten_end` for many arms at once; the same bits."""
+    """upper, width of these arms: the other ellipsoids' where one of them ends earlier."""
     n, d = rivals.shape[0], arms.shape[1]
     chosen = np.empty((n, d))
     for k in range(n):
@@ -152,7 +126,8 @@ def tighten_ends(
             chosen[k, j] = arms[rivals[k], j]
     for e in range(1, Theta.rad.shape[0]):
         radius = radius_of(Theta, e, width_scale)
-        means, halves = means_and_widths(chosen, Theta.center[e], Theta.whitener[e], radius)
+        means, squares = means_and_squares(chosen, Theta.center[e], Theta.whitener[e])
         for k in range(n):
-            if means[k] + halves[k] < upper[rivals[k]]:
-                upper[rivals[k]], width[rivals[k]] = means[k] + halves[k], halves[k]
+            half = radius * math.sqrt(squares[k])
+            if means[k] + half < upper[rivals[k]]:
+                upper[rivals[k]], width[rivals[k]] = means[k] + half, half

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from voful.compiled import inlined
-from voful.confidence.algebra import BLOCK
 from voful.confidence.betting.minorant import bend, weigh
 from voful.confidence.betting.quadratic import (
     add_row,
@@ -15,37 +14,43 @@ from voful.confidence.betting.quadratic import (
     put_back,
     score,
     settle,
-    slabs,
+    slab,
     widened,
 )
 from voful.confidence.betting.state import (
     HIGH,
     LOW,
-    N_RECENT,
     PREDICTION,
     REWARD,
     SLOPES,
+    Clock,
+    Ellipsoids,
+    Rules,
     Scratch,
-    State,
 )
 from voful.typing import FloatArray
 
 
 @inlined
-def refresh(state: State, scratch: Scratch, history: FloatArray) -> None:
+def refresh(
+    rules: Rules,
+    Theta: Ellipsoids,
+    clock: Clock,
+    scratch: Scratch,
+    plays: FloatArray,
+    rows: FloatArray,
+) -> None:
     """Tighten every interval, rebuild every ellipsoid about its centre, keep what is thinner."""
-    rules, Theta, clock = state.rules, state.Theta, state.clock
-    u, v, n = scratch.u, scratch.v, int(clock.n[0])
-    plays = state.recent[: min(n, N_RECENT)]
+    u, v, n = scratch.u, scratch.v, rows.shape[0]
     E = Theta.rad.shape[0]
-    tighten(state, history[:n])
+    tighten(rules, Theta, scratch, rows)
     streamed_score = np.empty(E)
     for e in range(E):
         move_origin(Theta, e, u, v)
         choose_lambda(rules, Theta, e, plays, u, v)
         streamed_score[e] = score(Theta, e, plays, v)
     A, b, kappa = Theta.A.copy(), Theta.b.copy(), Theta.kappa.copy()
-    rebuild(state, scratch, history[:n])
+    rebuild(rules, Theta, scratch, rows)
     for e in range(E):
         kept = keep(Theta, e)
         rebuilt = choose_lambda(rules, Theta, e, plays, u, v)
@@ -70,26 +75,25 @@ def copy_into(target: FloatArray, source: FloatArray) -> None:
 
 
 @inlined
-def tighten(state: State, rows: FloatArray) -> None:
+def tighten(rules: Rules, Theta: Ellipsoids, scratch: Scratch, rows: FloatArray) -> None:
     """Intersect every stored interval with the current one: on the event both hold <x, theta*>."""
-    d, half = state.rules.theta0.shape[0], state.rules.half
-    for start in range(0, rows.shape[0], BLOCK):
-        block = rows[start : min(start + BLOCK, rows.shape[0])]
-        lows, highs = slabs(state.rules, state.Theta, block[:, :d].copy())
-        for i in range(block.shape[0]):
-            old_lo, old_up = block[i, d + LOW], block[i, d + HIGH]
-            if old_lo <= old_up:
-                lo, up = widened(max(lows[i], old_lo), min(highs[i], old_up), half)
-                # Crossed by more than rounding: theta* has left (or the set is empty): the old
-                # one stays.
-                if lo <= up:
-                    block[i, d + LOW], block[i, d + HIGH] = lo, up
+    d = rules.theta0.shape[0]
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        old_lo, old_up = row[d + LOW], row[d + HIGH]
+        if old_lo <= old_up:
+            lo, up = slab(rules, Theta, row[:d], 0.0, rules.y_low, rules.y_high, scratch)
+            lo, up = widened(max(lo, old_lo), min(up, old_up), rules.half)
+            # Crossed by more than rounding: theta* has left (or the set is empty): the old one
+            # stays.
+            if lo <= up:
+                row[d + LOW], row[d + HIGH] = lo, up
 
 
 @inlined
-def rebuild(state: State, scratch: Scratch, rows: FloatArray) -> None:
+def rebuild(rules: Rules, Theta: Ellipsoids, scratch: Scratch, rows: FloatArray) -> None:
     """A, b and kappa from every row, with today's minorants and the slopes of then."""
-    rules, Theta, d = state.rules, state.Theta, state.rules.theta0.shape[0]
+    d = rules.theta0.shape[0]
     Theta.A[:] = 0.0
     Theta.b[:] = 0.0
     for e in range(Theta.rad.shape[0]):

@@ -24,40 +24,55 @@ from voful.confidence.betting.state import (
     PREDICTION,
     REWARD,
     SLOPES,
+    Clock,
+    Ellipsoids,
+    Latest,
+    Predictors,
+    Rules,
     Scratch,
-    State,
     new_scratch,
-    open_state,
+    open_clock,
+    open_ellipsoids,
+    open_latest,
+    open_predictors,
+    open_rules,
 )
 from voful.typing import FloatArray
 
 
 @inlined
-def place_bet(state: State, scratch: Scratch, x: FloatArray) -> None:
+def place_bet(
+    rules: Rules,
+    Theta: Ellipsoids,
+    predictors: Predictors,
+    latest: Latest,
+    clock: Clock,
+    scratch: Scratch,
+    x: FloatArray,
+) -> None:
     """Before the reward: the interval, the prediction, the slopes.
 
     Where the interval has no point (by more than rounding), no parameter is left: the set is empty
     from now on, and no bet is placed.
     """
-    rules, Theta, bet = state.rules, state.Theta, state.bet
+    bet, residuals, places = latest.bet, latest.residuals, latest.places
     lo, up = slab(rules, Theta, x, 0.0, rules.y_low, rules.y_high, scratch)
     for i in range(bet.shape[0]):
         bet[i] = 0.0
     bet[LOW], bet[HIGH] = lo, up
     if not lo <= up:
-        state.clock.emptied[0] = 1.0
+        clock.emptied[0] = 1.0
     else:
-        a = min(max(dot(x, state.predictors.theta[leader(state.predictors)]), lo), up)
+        a = min(max(dot(x, predictors.theta[leader(predictors)]), lo), up)
         bet[PREDICTION] = a
-        choose_slopes(
-            rules, Theta, scratch.spread, state.residuals, a, lo, up, state.places, bet[SLOPES:]
-        )
+        choose_slopes(rules, Theta, scratch.spread, residuals, a, lo, up, places, bet[SLOPES:])
 
 
 @inlined
-def settle_bet(state: State, scratch: Scratch, x: FloatArray, y: float) -> None:
+def settle_bet(
+    rules: Rules, Theta: Ellipsoids, bet: FloatArray, scratch: Scratch, x: FloatArray, y: float
+) -> None:
     """After the reward: the minorants of this round, added to every ellipsoid."""
-    rules, Theta, bet = state.rules, state.Theta, state.bet
     minorants, a = scratch.minorants, bet[PREDICTION]
     bend(rules, bet[SLOPES:], a, y, bet[LOW], bet[HIGH], scratch.cells, minorants)
     for e in range(Theta.rad.shape[0]):
@@ -70,22 +85,30 @@ def settle_bet(state: State, scratch: Scratch, x: FloatArray, y: float) -> None:
 
 @inlined
 def take_reward(
-    state: State, scratch: Scratch, history: FloatArray, x: FloatArray, y: float
+    rules: Rules,
+    Theta: Ellipsoids,
+    predictors: Predictors,
+    latest: Latest,
+    clock: Clock,
+    scratch: Scratch,
+    history: FloatArray,
+    x: FloatArray,
+    y: float,
 ) -> None:
     """All that follows the reward, for the bet that `place_bet` has placed."""
-    rules, bet, clock, residuals = state.rules, state.bet, state.clock, state.residuals
+    bet, residuals = latest.bet, latest.residuals
     d, n = x.shape[0], int(clock.n[0])
     discount = 2.0 / (n + 3.0)
     bet[REWARD] = y
     if clock.emptied[0] == 0.0:
-        settle_bet(state, scratch, x, y)
+        settle_bet(rules, Theta, bet, scratch, x, y)
         r = y - bet[PREDICTION]
         s2 = residuals.variance[0]
         residuals.variance[0] = max(s2 + discount * (r * r - s2), 1e-6 * rules.half**2)
         residuals.largest[0] = max(abs(r), residuals.largest[0] * (1.0 - 0.25 * discount))
-    learn(state.predictors, x, y, discount, scratch.u)
+    learn(predictors, x, y, discount, scratch.u)
     for i in range(d):
-        state.recent[n % N_RECENT, i] = x[i]
+        latest.recent[n % N_RECENT, i] = x[i]
     if rules.refresh_ratio > 0.0:
         for i in range(d):
             history[n, i] = x[i]
@@ -95,14 +118,14 @@ def take_reward(
     clock.since_origin[0] += 1.0
     if clock.emptied[0] != 0.0:
         return
+    plays = latest.recent[: min(n + 1, N_RECENT)]
     if rules.refresh_ratio > 0.0 and clock.n[0] >= clock.next_refresh[0]:
-        refresh(state, scratch, history)
+        refresh(rules, Theta, clock, scratch, plays, history[: n + 1])
     elif clock.since_origin[0] >= ORIGIN_EVERY:
         clock.since_origin[0] = 0.0
-        plays = state.recent[: min(n + 1, N_RECENT)]
-        for e in range(state.Theta.rad.shape[0]):
-            move_origin(state.Theta, e, scratch.u, scratch.v)
-            choose_lambda(rules, state.Theta, e, plays, scratch.u, scratch.v)
+        for e in range(Theta.rad.shape[0]):
+            move_origin(Theta, e, scratch.u, scratch.v)
+            choose_lambda(rules, Theta, e, plays, scratch.u, scratch.v)
 
 
 @kernel
@@ -110,7 +133,7 @@ def bet_observe(
     memory: FloatArray, history: FloatArray, x: FloatArray, reward: float, variance: float
 ) -> None:
     """`Rule.observe`, where the history has room."""
-    state = open_state(memory)
-    scratch = new_scratch(state.rules)
-    place_bet(state, scratch, x)
-    take_reward(state, scratch, history, x, reward)
+    rules, Theta, predictors = open_rules(memory), open_ellipsoids(memory), open_predictors(memory)
+    latest, clock, scratch = open_latest(memory), open_clock(memory), new_scratch(rules)
+    place_bet(rules, Theta, predictors, latest, clock, scratch, x)
+    take_reward(rules, Theta, predictors, latest, clock, scratch, history, x, reward)

@@ -1,7 +1,7 @@
 """Everything a betting ellipsoid remembers: one block of memory, and named views into it.
 
 A kernel that is called from Python pays for each array it is given. So a set keeps its constants
-and its state in one flat array, to which `open_state` gives the names.
+and its state in one flat array, to which `open_state` and its parts give the names.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PRIOR: Final = 1.0 / 3.0  # pi: weight of the product bet in the mixed wealth
 SHARES: Final = (1.0 / 3.0, 0.05, 0.8)  # p: the product bet's share, one ellipsoid for each
 N_RECENT: Final = 50  # plays that judge a set
 
-# columns of State.history after the arm, and of State.bet
+# columns of the history after the arm, and of Latest.bet
 REWARD, PREDICTION, LOW, HIGH, SLOPES = range(5)
 
 
@@ -98,16 +98,22 @@ class Residuals(NamedTuple):
     largest: FloatArray
 
 
-class State(NamedTuple):
-    """All of it."""
+class Latest(NamedTuple):
+    """What is remembered of the latest rounds."""
 
-    rules: Rules
-    Theta: Ellipsoids
-    predictors: Predictors
     residuals: Residuals
     recent: FloatArray  # (50, d): the latest plays
     bet: FloatArray  # y, a, lo, up, S_1..S_J of the latest round
     places: FloatArray  # (J,): of the latest slopes on their grids
+
+
+class State(NamedTuple):
+    """All of it. Kernels take the parts they need: each array handed over is compiled."""
+
+    rules: Rules
+    Theta: Ellipsoids
+    predictors: Predictors
+    latest: Latest
     clock: Clock
 
 
@@ -212,8 +218,8 @@ def open_clock(memory: FloatArray) -> Clock:
 
 
 @part
-def open_state(memory: FloatArray) -> State:
-    """The named views."""
+def open_latest(memory: FloatArray) -> Latest:
+    """The latest rounds, which follow the predictors."""
     bets, d, R = int(memory[0]), int(memory[1]), len(RIDGES)
     J = n_bets(bets)
     i = rules_size(bets, d) + ellipsoids_size(bets, d) + R * (d * d + d + 1)
@@ -221,14 +227,16 @@ def open_state(memory: FloatArray) -> State:
     i += 2
     recent, i = memory[i : i + N_RECENT * d].reshape((N_RECENT, d)), i + N_RECENT * d
     bet, i = memory[i : i + SLOPES + J], i + SLOPES + J
+    return Latest(residuals, recent, bet, memory[i : i + J])
+
+
+def open_state(memory: FloatArray) -> State:
+    """All named views."""
     return State(
         open_rules(memory),
         open_ellipsoids(memory),
         open_predictors(memory),
-        residuals,
-        recent,
-        bet,
-        memory[i : i + J],
+        open_latest(memory),
         open_clock(memory),
     )
 
@@ -307,6 +315,6 @@ def new_memory(
     state.predictors.theta[...] = theta0
     for inverse, ridge in zip(state.predictors.inverse, RIDGES, strict=True):
         inverse[...] = np.eye(d) / (ridge * feature_norm**2)
-    state.residuals.variance[0] = 0.01 * half**2
+    state.latest.residuals.variance[0] = 0.01 * half**2
     state.clock.next_refresh[0] = 2
     return memory

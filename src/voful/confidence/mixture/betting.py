@@ -33,11 +33,19 @@ from voful.confidence.betting.state import (
     N_RECENT,
     PREDICTION,
     SLOPES,
+    Clock,
+    Ellipsoids,
+    Latest,
+    Predictors,
+    Rules,
     Scratch,
-    State,
     new_memory,
     new_scratch,
-    open_state,
+    open_clock,
+    open_ellipsoids,
+    open_latest,
+    open_predictors,
+    open_rules,
 )
 from voful.confidence.mixture.domain import Domain
 from voful.confidence.mixture.ends import EllipsoidalMixtureSet, MixtureEllipsoids
@@ -51,7 +59,11 @@ NO_HISTORY = np.empty((0, 0))
 
 @inlined
 def place_bets(
-    state: State,
+    rules: Rules,
+    Theta: Ellipsoids,
+    predictors: Predictors,
+    latest: Latest,
+    clock: Clock,
     scratch: Scratch,
     probabilities: FloatArray,
     targets: FloatArray,
@@ -65,13 +77,13 @@ def place_bets(
     No bet may depend on which other laws are met: each search for slopes starts anew. The variance
     that a slope is chosen for is that of the target under the predicted mixture.
     """
-    rules, Theta, residuals = state.rules, state.Theta, state.residuals
-    theta = state.predictors.theta[leader(state.predictors)].copy()
+    residuals, places = latest.residuals, latest.places
+    theta = predictors.theta[leader(predictors)].copy()
     for k in range(U.shape[0]):
         lo, up = slab(rules, Theta, U[k], shifts[k], ends[k, 0], ends[k, 1], scratch)
         bets[k, LOW], bets[k, HIGH] = lo, up
         if not lo <= up:
-            state.clock.emptied[0] = 1.0
+            clock.emptied[0] = 1.0
             return
         a = min(max(shifts[k] + dot(U[k], theta), lo), up)
         spread, largest = 0.0, 0.0
@@ -82,20 +94,25 @@ def place_bets(
                 largest = max(largest, abs(targets[k, b] - a))
         residuals.variance[0] = min(max(spread, LEAST_VARIANCE), 0.25)
         residuals.largest[0] = largest
-        for j in range(state.places.shape[0]):
-            state.places[j] = 0.0
+        for j in range(places.shape[0]):
+            places[j] = 0.0
         bets[k, PREDICTION] = a
-        choose_slopes(
-            rules, Theta, scratch.spread, residuals, a, lo, up, state.places, bets[k, SLOPES:]
-        )
+        choose_slopes(rules, Theta, scratch.spread, residuals, a, lo, up, places, bets[k, SLOPES:])
 
 
 @inlined
 def settle_outcome(
-    state: State, scratch: Scratch, u: FloatArray, shift: float, bet: FloatArray, y: float, n: float
+    rules: Rules,
+    Theta: Ellipsoids,
+    scratch: Scratch,
+    u: FloatArray,
+    shift: float,
+    bet: FloatArray,
+    y: float,
+    n: float,
 ) -> None:
     """Add the minorants of n equal outcomes y to every ellipsoid."""
-    rules, Theta, a = state.rules, state.Theta, bet[PREDICTION]
+    a = bet[PREDICTION]
     bend(rules, bet[SLOPES:], a, y, bet[LOW], bet[HIGH], scratch.cells, scratch.minorants)
     for e in range(Theta.rad.shape[0]):
         spread = whiten(Theta.whitener[e], u, scratch.whitened[e])
@@ -117,11 +134,24 @@ def take_counts(
     ends: FloatArray,
 ) -> None:
     """Place the bets, then settle what happened; nothing once the set is empty."""
-    state = open_state(memory)
-    rules, Theta, clock, scratch = state.rules, state.Theta, state.clock, new_scratch(state.rules)
-    placed = np.zeros((U.shape[0], state.bet.shape[0]))
+    rules, Theta, predictors = open_rules(memory), open_ellipsoids(memory), open_predictors(memory)
+    latest, clock, scratch = open_latest(memory), open_clock(memory), new_scratch(rules)
+    recent, placed = latest.recent, np.zeros((U.shape[0], latest.bet.shape[0]))
     if clock.emptied[0] == 0.0:
-        place_bets(state, scratch, probabilities, targets, U, shifts, ends, placed)
+        place_bets(
+            rules,
+            Theta,
+            predictors,
+            latest,
+            clock,
+            scratch,
+            probabilities,
+            targets,
+            U,
+            shifts,
+            ends,
+            placed,
+        )
     for k in range(U.shape[0]):
         n = total = 0.0
         for b in range(targets.shape[1]):
@@ -130,17 +160,17 @@ def take_counts(
                 total += counts[k, b] * targets[k, b]
                 if clock.emptied[0] == 0.0:
                     y, times = targets[k, b], counts[k, b]
-                    settle_outcome(state, scratch, U[k], shifts[k], placed[k], y, times)
+                    settle_outcome(rules, Theta, scratch, U[k], shifts[k], placed[k], y, times)
         if n > 0.0:
             root = math.sqrt(n)
             for i in range(U.shape[1]):
                 scratch.v[i] = root * U[k, i]
-                state.recent[int(clock.n[0]) % N_RECENT, i] = U[k, i]
+                recent[int(clock.n[0]) % N_RECENT, i] = U[k, i]
             y = root * (total / n - shifts[k])
-            learn(state.predictors, scratch.v, y, 2.0 / (clock.n[0] + 3.0), scratch.u)
+            learn(predictors, scratch.v, y, 2.0 / (clock.n[0] + 3.0), scratch.u)
             clock.n[0] += 1.0
     if clock.emptied[0] == 0.0:
-        plays = state.recent[: min(int(clock.n[0]), N_RECENT)]
+        plays = recent[: min(int(clock.n[0]), N_RECENT)]
         for e in range(Theta.rad.shape[0]):
             settle(rules, Theta, e, scratch.u, scratch.v)
             move_origin(Theta, e, scratch.u, scratch.v)
@@ -227,7 +257,7 @@ class CountedBettingSet(EllipsoidalMixtureSet):
         return self.domain.contains(theta) and bool(bet_holds(self.memory, NO_HISTORY, theta))
 
     def _ellipsoids(self) -> MixtureEllipsoids:
-        Theta = open_state(self.memory).Theta
+        Theta = open_ellipsoids(self.memory)
         radii = np.array([radius_of(Theta, e, self.width_scale) for e in range(len(Theta.rad))])
         normals, shifts = np.zeros(Theta.center.shape), np.zeros(len(radii))  # no hyperplane
         simplex = self.domain.simplex
