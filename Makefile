@@ -7,7 +7,7 @@ PEERS := .venv-peers
 .PHONY: demo test test-full test-plain lint bench bench-peers performance derive docs figures wheel clean
 
 demo: $(VENV)/.base
-	$(BIN)/voful demo --out out/demo $(if $(CI),--no-open)
+	$(BIN)/voful demo --out out/demo
 
 test: lint $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal

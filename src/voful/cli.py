@@ -6,9 +6,9 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -64,7 +64,7 @@ def demo(
     out: Annotated[Path, typer.Option(help="Directory for results, figures and page.")] = Path(
         "out/demo"
     ),
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds of each run.")] = 3000,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of each run.")] = 2000,
     replicates: Annotated[int, typer.Option(min=1, help="Seeds of each cell.")] = 4,
     workers: Workers = 0,
     browser: Annotated[
@@ -73,8 +73,9 @@ def demo(
 ) -> None:
     """Play four algorithms with little and with much noise; write their page."""
     from voful.experiments.study.demo import CONTENDERS, demo_study
+    from voful.warming import warm_plays
 
-    _warm(CONTENDERS, workers=workers or None)
+    _warm(CONTENDERS, warm_plays, workers or None)
     _say(f"{rounds} rounds a run: 20 fixed arms on the sphere, d = 5 and 2, rewards in [-1, 1]")
     complete = _run(demo_study(rounds, replicates), out, table=False, workers=workers or None)
     report(out)
@@ -91,8 +92,8 @@ def _has_desktop() -> bool:
     return sys.stdout.isatty() and screen
 
 
-@app.command()
-def warm(
+@app.command("warm")
+def warm_algorithms(
     ids: Annotated[
         list[str] | None, typer.Argument(help="Algorithms, as `voful list` names them.")
     ] = None,
@@ -102,11 +103,14 @@ def warm(
     workers: Workers = 0,
 ) -> None:
     """Compile algorithms now and keep the result on disk; without an id, all of them."""
+    from voful.warming import warm
+
+    task = partial(warm, studies=studies)
     with _clear_errors():
-        _warm(ids or [entry.id for entry in registry.entries()], studies, workers or None)
+        _warm(ids or [entry.id for entry in registry.entries()], task, workers or None)
 
 
-def _warm(ids: Sequence[str], studies: bool = False, workers: int | None = None) -> None:
+def _warm(ids: Sequence[str], task: Callable[[str], None], workers: int | None) -> None:
     """Compile with a bar on a terminal and a line for each id elsewhere."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -115,9 +119,9 @@ def _warm(ids: Sequence[str], studies: bool = False, workers: int | None = None)
     console = _console()
     columns = BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task("compiling for this machine, once", total=len(ids))
-        for id, seconds in warm_all(ids, studies=studies, workers=workers):
-            bar.advance(task)
+        shown = bar.add_task("compiling for this machine, once", total=len(ids))
+        for id, seconds in warm_all(ids, task, workers):
+            bar.advance(shown)
             if seconds >= 1.0 or not console.is_terminal:
                 bar.console.print(f"{id} is compiled ({seconds:.0f} s)", highlight=False)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from time import perf_counter
@@ -14,10 +14,11 @@ import numpy as np
 
 from voful import registry
 from voful.confidence.outline import outline
-from voful.envs import ctgoal, ctqueue, linear_bandit
+from voful.envs import LinearBandit, ctgoal, ctqueue, linear_bandit
 from voful.experiments.play.compiled_loop import can_play, play_compiled
 from voful.experiments.play.episodes import play_episodes
 from voful.experiments.play.loop import play
+from voful.typing import FloatArray
 
 ROUNDS = 150  # until every kernel of every policy has been called
 EPISODES = 30
@@ -46,31 +47,45 @@ def warm(id: str, *, studies: bool = False) -> None:
             _warm_agent(id)
 
 
+def warm_plays(id: str) -> None:
+    """Compile what a bandit policy needs to be played and drawn in the plane, and no more."""
+    _play(id, dim=2)
+
+
+def _play(id: str, dim: int) -> tuple[Any, LinearBandit]:
+    """A policy after some rounds in the Python loop, and its environment."""
+    env = _bandit(dim)
+    policy = registry.create(id, dim, n_rounds=2 * ROUNDS)
+    for _ in play(policy, env, ROUNDS, pass_variance=policy.needs_variance):
+        pass
+    if policy.confidence_set is not None and dim == 2:
+        outline(policy.confidence_set)  # the theatre of reports
+    return policy, env
+
+
+def _bandit(dim: int) -> LinearBandit:
+    return linear_bandit(dim=dim, n_arms=2 * dim, theta_norm=0.5, sigma=0.1, seed=0)
+
+
 def _warm_policy(id: str, studies: bool) -> None:
     for dim in DIMS:
-        env = linear_bandit(dim=dim, n_arms=2 * dim, theta_norm=0.5, sigma=0.1, seed=0)
-        policy = registry.create(id, dim, n_rounds=2 * ROUNDS)
-        for _ in play(policy, env, ROUNDS, pass_variance=policy.needs_variance):
-            pass
+        policy, env = _play(id, dim)
         _ask(policy, env.arms, dim)
-        fresh = registry.create(id, dim, n_rounds=2 * ROUNDS)
-        unplayed = linear_bandit(dim=dim, n_arms=2 * dim, theta_norm=0.5, sigma=0.1, seed=0)
+        fresh, unplayed = registry.create(id, dim, n_rounds=ROUNDS), _bandit(dim)
         if studies and can_play(fresh, unplayed, ROUNDS):
             play_compiled(fresh, unplayed, ROUNDS)
 
 
-def _ask(policy: Any, arms: Any, dim: int) -> None:
+def _ask(policy: Any, arms: FloatArray, dim: int) -> None:
     """What else a policy can be asked, and batches."""
     policy.predict(arms)
     policy.index(arms)
-    told = {"variances": np.full(len(arms), 0.01)} if policy.needs_variance else {}
     policy.select(arms, mask=np.ones(len(arms), dtype=np.bool_))
     if (Theta := policy.confidence_set) is not None:
         Theta.support(arms)
         Theta.interval(arms)
         Theta.contains(np.zeros(dim))
-        if dim == 2:
-            outline(Theta)  # the theatre of reports
+    told = {"variances": np.full(len(arms), 0.01)} if policy.needs_variance else {}
     policy.partial_fit(arms, np.zeros(len(arms)), **told)
 
 
@@ -88,27 +103,28 @@ def _warm_agent(id: str) -> None:
 
 
 def warm_all(
-    ids: Sequence[str], *, studies: bool = False, workers: int | None = None
+    ids: Sequence[str], task: Callable[[str], None] = warm, workers: int | None = None
 ) -> Iterator[tuple[str, float]]:
-    """`warm` for each of several ids, on all cores: ids as they are done, with their seconds.
+    """A task for each of several ids, on all cores: ids as they are done, with their seconds.
 
     Starts processes, so a script calls it under ``if __name__ == "__main__"``.
     """
     for id in ids:
         registry.lookup(id)
-    # What takes longest first, so that no core waits for it in the end.
-    ordered = sorted(ids, key=lambda id: not id.startswith(("voful", "bet")))
-    if "voful" in ordered:
-        ordered.insert(0, ordered.pop(ordered.index("voful")))
     os.environ["VOFUL_QUIET"] = "1"  # the caller shows progress
     processes = min(workers or os.cpu_count() or 1, len(ids))
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        tasks = [pool.submit(_timed, id, studies) for id in ordered]
-        for task in as_completed(tasks):
-            yield task.result()
+        # What takes longest first, so that no core waits for it in the end.
+        tasks = [pool.submit(_timed, task, id) for id in sorted(ids, key=_haste)]
+        for done in as_completed(tasks):
+            yield done.result()
 
 
-def _timed(id: str, studies: bool) -> tuple[str, float]:
+def _haste(id: str) -> int:
+    return 0 if id.startswith("voful") else 1 if id.startswith("bet") else 2
+
+
+def _timed(task: Callable[[str], None], id: str) -> tuple[str, float]:
     started = perf_counter()
-    warm(id, studies=studies)
+    task(id)
     return id, perf_counter() - started

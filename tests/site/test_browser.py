@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-PAGES = ("index.html", "reference/api/voful.BetOFUL.html", "algorithms/voful.html", "tutorials/plot_1_clicks.html")
+PAGES = (
+    "index.html",
+    "reference/api/voful.BetOFUL.html",
+    "algorithms/voful.html",
+    "tutorials/plot_1_clicks.html",
+)
 DESKTOP, PHONE = (1280, 900), (390, 844)
 
 
@@ -19,7 +24,9 @@ def site(request: pytest.FixtureRequest) -> Path:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_pages_stay_inside(browser: Browser, site: Path, size: tuple[int, int], scheme: str) -> None:
+def test_pages_stay_inside(
+    browser: Browser, site: Path, size: tuple[int, int], scheme: str
+) -> None:
     """No request leaves, no script fails, nothing is wider than the screen."""
     how = {"color_scheme": scheme, "viewport": {"width": size[0], "height": size[1]}}
     context = browser.new_context(**how)  # type: ignore[arg-type]

@@ -12,7 +12,10 @@ from sphinx.util.inventory import InventoryFile
 
 import voful
 
-PACKAGES = [voful, *(getattr(voful, name) for name in ("bandits", "checks", "confidence", "envs", "mdp"))]
+PACKAGES = [
+    voful,
+    *(getattr(voful, name) for name in ("bandits", "checks", "confidence", "envs", "mdp")),
+]
 FIGURES = import_module("voful.report.figures")
 
 
@@ -51,6 +54,11 @@ def test_every_public_name_is_described(package: ModuleType, site: Path) -> None
 
 def test_parameters_methods_and_source_are_shown(site: Path) -> None:
     page = (site / "reference" / "api" / "voful.BetOFUL.html").read_text()
-    for text in ("theta_norm", "Probability that theta* ever leaves the set", "partial_fit", "[source]"):
+    for text in (
+        "theta_norm",
+        "Probability that theta* ever leaves the set",
+        "partial_fit",
+        "[source]",
+    ):
         assert text in page
     assert (site / "_modules" / "voful" / "bandits" / "betoful.html").exists()
