@@ -80,7 +80,8 @@ sphinx_gallery_conf = {
     "plot_gallery": "True",
     "min_reported_time": 0,
     "write_computation_times": False,
-    "junit": "tutorials.xml",  # what tests/site reads the times from
+    "reset_modules": ("matplotlib", "tutorial_times.clock"),
+    "reset_modules_order": "both",
     "show_signature": False,
     "image_srcset": ["2x"],
 }

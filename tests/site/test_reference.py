@@ -5,7 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 from sphinx.util.inventory import InventoryFile
@@ -28,10 +27,10 @@ def site(request: pytest.FixtureRequest) -> Path:
 def described(site: Path) -> dict[str, str]:
     """Name -> page, from what the site tells other sites."""
     with (site / "objects.inv").open("rb") as file:
-        inventory: Any = InventoryFile.load(file, ".", lambda base, page: page)
+        inventory = InventoryFile.load(file, ".", lambda base, page: page)
     return {
         name: item.uri
-        for role, items in inventory.data.items()
+        for role, items in inventory.items()
         if role.startswith("py:")
         for name, item in items.items()
     }
