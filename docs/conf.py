@@ -39,6 +39,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
+smartquotes = False  # docstrings quote values
 napoleon_google_docstring = False
 napoleon_attr_annotations = False  # signatures have the types
 napoleon_use_ivar = True
