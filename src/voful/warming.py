@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from multiprocessing import get_context
 from time import perf_counter
 from typing import Any
@@ -111,13 +112,23 @@ def warm_all(
     """
     for id in ids:
         registry.lookup(id)
-    os.environ["VOFUL_QUIET"] = "1"  # the caller shows progress
     processes = min(workers or os.cpu_count() or 1, len(ids))
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+    with _hushed(), ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         # What takes longest first, so that no core waits for it in the end.
         tasks = [pool.submit(_timed, task, id) for id in sorted(ids, key=_haste)]
         for done in as_completed(tasks):
             yield done.result()
+
+
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Processes that are started in here say nothing: the caller shows progress."""
+    before = os.environ.get("VOFUL_QUIET", "")
+    os.environ["VOFUL_QUIET"] = "1"
+    try:
+        yield
+    finally:
+        os.environ["VOFUL_QUIET"] = before
 
 
 def _haste(id: str) -> int:
