@@ -42,12 +42,16 @@ performance: $(VENV)/.base $(PEERS)/.peers
 bench-peers: $(PEERS)/.peers
 	$(PEERS)/bin/python benchmarks/peers.py
 
-# Stubs for type checkers and README's tables, from src/voful/algorithms.csv.
+# Stubs for type checkers, from src/voful/algorithms.csv.
 derive: $(VENV)/.base
 	$(BIN)/python tools/derive.py
 
-docs: $(VENV)/.docs
-	$(BIN)/mkdocs build --strict
+# The site in site/, with the tutorials' figures; then what can be asked of it, in a browser too.
+# Kernels first: the tutorials' times are tested.
+docs: $(VENV)/.dev
+	$(BIN)/voful warm --studies oful betoful voful varlin ucrl-vtr
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet --jobs 2 docs site
+	$(BIN)/python -m pytest tests/site --site site
 
 STUDIES := appendix_b variance jun_kim bandit_family bandit_family_tuned horizon_free \
   mixture_episodes mdp_family riverswim
@@ -55,7 +59,7 @@ STUDIES := appendix_b variance jun_kim bandit_family bandit_family_tuned horizon
 # Every figure of the docs, from scratch.
 figures: $(VENV)/.base
 	$(BIN)/python docs/figures.py
-	$(BIN)/voful demo --out out/demo
+	$(BIN)/voful demo --rounds 5000 --replicates 10 --no-open --out out/demo
 	set -e; for study in $(STUDIES); do \
 	  $(BIN)/voful run studies/$$study.toml; $(BIN)/voful report out/$$study; \
 	done
@@ -71,12 +75,14 @@ figures: $(VENV)/.base
 	cp out/mdp_family/horizon.svg docs/figures/mdp_family.svg
 	cp out/riverswim/final.svg docs/figures/riverswim.svg
 
+# Builds, and installs the wheel into an empty environment of every Python 3.11 to 3.13 that is here.
 wheel: $(VENV)/.dev
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python tools/check_wheel.py dist/voful-*.whl
 
 clean:
-	rm -rf $(VENV) $(PEERS) build dist site out .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(PEERS) build dist site docs/tutorials docs/reference/api out .pytest_cache .hypothesis .mypy_cache .ruff_cache
 	find src -name '*.nb[ic]' -delete
 
 $(VENV)/.base: pyproject.toml
@@ -91,8 +97,4 @@ $(VENV)/.dev: $(VENV)/.base
 $(PEERS)/.peers: pyproject.toml benchmarks/peers-requirements.txt
 	test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --editable . --requirement benchmarks/peers-requirements.txt
-	touch $@
-
-$(VENV)/.docs: $(VENV)/.base
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	touch $@

@@ -1,4 +1,4 @@
-"""Write what follows from the table of algorithms: stubs for type checkers, README's tables."""
+"""Write what follows from the table of algorithms: stubs for type checkers."""
 
 from __future__ import annotations
 
@@ -7,20 +7,14 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from voful.report.terminal.tables import registry_markdown
-
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("voful", "voful.bandits", "voful.confidence", "voful.mdp")
-BEGIN, END = "<!-- registry -->\n", "<!-- /registry -->"
 
 
 def derived() -> Iterator[tuple[Path, str]]:
     """Every derived file, and what it has to hold."""
     for name in PACKAGES:
         yield ROOT / "src" / name.replace(".", "/") / "__init__.pyi", stub(import_module(name))
-    readme = ROOT / "README.md"
-    before, rest = readme.read_text().split(BEGIN)
-    yield readme, before + BEGIN + registry_markdown() + END + rest.split(END)[1]
 
 
 def stub(package: ModuleType) -> str:

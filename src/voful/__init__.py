@@ -15,6 +15,7 @@ __all__, __getattr__, __dir__ = on_demand(
         "create": "registry",
         "load": "registry",
         "results": "experiments.store.store",
+        "warm": "warming",
     },
     others=("__version__", "bandits", "checks", "confidence", "envs", "mdp"),
 )

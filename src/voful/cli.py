@@ -1,13 +1,14 @@
-"""The command line: voful demo · run · show · merge · export · report · list · bench."""
+"""The command line: voful demo · run · show · merge · export · report · list · bench · warm."""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -63,17 +64,66 @@ def demo(
     out: Annotated[Path, typer.Option(help="Directory for results, figures and page.")] = Path(
         "out/demo"
     ),
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds of each run.")] = 5000,
-    replicates: Annotated[int, typer.Option(min=1, help="Seeds of each cell.")] = 10,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of each run.")] = 2000,
+    replicates: Annotated[int, typer.Option(min=1, help="Seeds of each cell.")] = 4,
     workers: Workers = 0,
+    browser: Annotated[
+        bool | None, typer.Option("--open/--no-open", help="Show the page; default: on a desktop.")
+    ] = None,
 ) -> None:
     """Play four algorithms with little and with much noise; write their page."""
-    from voful.experiments.study.demo import demo_study
+    from voful.experiments.study.demo import CONTENDERS, demo_study
+    from voful.warming import warm_plays
 
+    _warm(CONTENDERS, warm_plays, workers or None)
     _say(f"{rounds} rounds a run: 20 fixed arms on the sphere, d = 5 and 2, rewards in [-1, 1]")
     complete = _run(demo_study(rounds, replicates), out, table=False, workers=workers or None)
     report(out)
+    if browser or (browser is None and _has_desktop()):
+        import webbrowser
+
+        webbrowser.open((out / "report.html").resolve().as_uri())
     raise typer.Exit(0 if complete else 1)
+
+
+def _has_desktop() -> bool:
+    """Whether somebody at a screen has typed the command."""
+    screen = sys.platform == "darwin" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+    return sys.stdout.isatty() and screen
+
+
+@app.command("warm")
+def warm_algorithms(
+    ids: Annotated[
+        list[str] | None, typer.Argument(help="Algorithms, as `voful list` names them.")
+    ] = None,
+    studies: Annotated[
+        bool, typer.Option("--studies", help="Also the loop in which studies play whole runs.")
+    ] = False,
+    workers: Workers = 0,
+) -> None:
+    """Compile algorithms now and keep the result on disk; without an id, all of them."""
+    from voful.warming import warm
+
+    task = partial(warm, studies=studies)
+    with _clear_errors():
+        _warm(ids or [entry.id for entry in registry.entries()], task, workers or None)
+
+
+def _warm(ids: Sequence[str], task: Callable[[str], None], workers: int | None) -> None:
+    """Compile with a bar on a terminal and a line for each id elsewhere."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from voful.warming import warm_all
+
+    console = _console()
+    columns = BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        shown = bar.add_task("compiling for this machine, once", total=len(ids))
+        for id, seconds in warm_all(ids, task, workers):
+            bar.advance(shown)
+            if seconds >= 1.0 or not console.is_terminal:
+                bar.console.print(f"{id} is compiled ({seconds:.0f} s)", highlight=False)
 
 
 @app.command()
@@ -207,7 +257,7 @@ def _print_table(table: Table) -> None:
 
 @app.command("list")
 def list_algorithms(
-    markdown: Annotated[bool, typer.Option(help="The table of README and docs.")] = False,
+    markdown: Annotated[bool, typer.Option(help="The tables of the docs.")] = False,
 ) -> None:
     """List every registered algorithm."""
     if markdown:

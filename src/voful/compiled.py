@@ -13,11 +13,14 @@ from collections.abc import Callable, Iterator
 from functools import cache, partial
 from importlib import import_module
 from typing import Any, ParamSpec, TypeVar
+from uuid import uuid4
 
 import numba
 from numba.core import config, event, types
 from numba.core.typing.templates import infer_global
 from numba.np import linalg as numba_linalg
+
+from voful import notice
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -88,6 +91,7 @@ def kernel(function: Callable[P, R], *, calls: str = "") -> Callable[P, R]:
     try:
         compiled = numba.njit(cache=True, **_OPTIONS)(function)
     except RuntimeError:  # neither the package's folder nor a home can be written to
+        notice.cannot_keep()
         compiled = numba.njit(**_OPTIONS)(function)
     _stamp(compiled, function.__code__.co_filename, calls)
     made: Callable[P, R] = compiled
@@ -127,9 +131,13 @@ def _stamp(compiled: Any, file: str, calls: str) -> None:
     """Let the kernel's place on disk depend on all sources that it is made of.
 
     Numba asks whether the kernel's own file has changed, not those of the functions that it calls:
-    old code would run on.
+    old code would run on. And it numbers the files of a kernel's signatures, so that two processes
+    that compile two signatures at once would write one file: names of their own keep them apart.
     """
     cached: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    if hasattr(cached, "_data_name"):
+        numbered = cached._data_name
+        cached._data_name = lambda number: f"{numbered(number)[:-4]}-{uuid4().hex}.nbc"
     if hasattr(cached, "_source_stamp"):
         cached._source_stamp = (cached._source_stamp, _sources(file, calls))
 

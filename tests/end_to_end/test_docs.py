@@ -49,6 +49,30 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         exec("\n".join(code_blocks(page)), {"__name__": "example"})
 
 
+def test_readme_is_short_and_its_commands_work(tmp_path: Path) -> None:
+    """Two screens of 50 lines before the links. Who runs what: see below."""
+    text = (ROOT / "README.md").read_text()
+    assert text.partition("## Where to read on")[0].count("\n") <= 100
+    typed = [
+        line.partition("#")[0].strip()
+        for block in commands(ROOT / "README.md")
+        for line in block.splitlines()
+    ]
+    assert "make demo" in (ROOT / ".ci" / "run").read_text()
+    elsewhere = {"make demo", "pip install ."}  # .ci/run; test_wheel.py
+    assert elsewhere < {*typed}
+    (tmp_path / "studies").symlink_to(ROOT / "studies")
+    for command in typed:
+        if command not in elsewhere:
+            program, *arguments = command.split()
+            assert program == "voful"
+            call = [sys.executable, "-m", "voful", *arguments]
+            done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True)
+            assert done.returncode == 0, done.stdout + done.stderr
+    for name in re.findall(r"`voful (list|warm \w+)`", text):
+        assert name in ("list", "warm betoful")  # tests/unit/test_cli.py and test_warming.py
+
+
 def test_the_tutorial_keeps_its_promise() -> None:
     """Twenty lines, without the commands and the blank ones."""
     page = ROOT / "docs" / "howto" / "compare.md"
@@ -59,4 +83,7 @@ def test_the_tutorial_keeps_its_promise() -> None:
 def test_relative_links_lead_somewhere() -> None:
     for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+            # Tutorials' pages are made of their scripts, by `make docs`.
+            source = re.sub(r"tutorials/(?:index|(\w+))\.rst$", r"gallery/\1", target)
+            exists = (page.parent / source).exists() or (page.parent / f"{source}.py").exists()
+            assert exists, f"{page.name}: {target}"

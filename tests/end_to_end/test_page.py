@@ -6,14 +6,11 @@ in CI, that is a failure.
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect
 
 import voful
 from voful.experiments.runner.runner import run_study
@@ -21,16 +18,6 @@ from voful.experiments.study.demo import demo_study
 from voful.experiments.study.study import parse_study
 from voful.report.page import write_page
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-QUIET = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 DESKTOP, PHONE = (1280, 900), (390, 844)
 
 FAMILY = """
@@ -70,20 +57,6 @@ name = "{family} H={horizon}"
 family = { grid = ["ctgoal", "ctqueue"] }
 horizon = { grid = [16, 32, 64] }
 """
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        message = f"tests of the page need a browser, one of {', '.join(BROWSERS)}: none is here"
-        if os.environ.get("VOFUL_BROWSER") == "required":
-            pytest.fail(message)
-        pytest.skip(f"{message} (on Debian: apt-get install chromium)")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(QUIET))
-        yield browser
-        browser.close()
 
 
 class Pages:

@@ -27,22 +27,19 @@ def test_list_prints_one_plain_line_per_id() -> None:
         assert entry.guarantee in line
 
 
-def test_demo_prints_a_table_and_writes_a_figure(tmp_path: Path) -> None:
-    result = runner.invoke(
-        app,
-        [
-            "demo",
-            "--out",
-            str(tmp_path / "d"),
-            "--rounds",
-            "50",
-            "--replicates",
-            "2",
-            "--workers",
-            "1",
-        ],
-    )
+def test_demo_prints_a_table_writes_a_figure_and_opens_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    size = ["--rounds", "50", "--replicates", "2", "--workers", "1"]
+    arguments = ["demo", "--out", str(tmp_path / "d"), *size]
+    assert runner.invoke(app, [*arguments, "--no-open"]).exit_code == 0
+    assert opened == []
+    result = runner.invoke(app, [*arguments, "--open"])
     assert result.exit_code == 0, result.output
+    assert opened == [(tmp_path / "d" / "report.html").resolve().as_uri()]
+    assert f"page: {opened[0]}" in result.output
     for contender in demo_study().contenders:
         assert contender.name in result.output
     assert "100%" in result.output

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -29,8 +30,8 @@ def test_a_kernel_knows_that_what_it_calls_has_changed(tmp_path: Path) -> None:
     """With a copy of the package, of which one file changes and the kernel's own does not."""
     package = tmp_path / "voful"
     package.mkdir()
-    source = Path(__file__).parents[2] / "src" / "voful" / "compiled.py"
-    (package / "compiled.py").write_text(source.read_text())
+    for name in ("compiled.py", "notice.py"):
+        shutil.copy(Path(__file__).parents[2] / "src" / "voful" / name, package)
     (package / "__init__.py").write_text("")
     (tmp_path / "main.py").write_text(CALLS.replace("from inner", "from voful.inner"))
     seen = []

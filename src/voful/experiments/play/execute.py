@@ -137,7 +137,7 @@ def prepare_bandit(run: Run, *, first_only: bool = False) -> Ready:
     album = None
     if run.snapshots and env.dim == DIM and not first_only:
         album = Album(policy, env.theta_star, n_rounds, run.snapshots)
-    if album is None and can_play(policy, env, n_rounds):
+    if run.compiled and album is None and can_play(policy, env, n_rounds):
         return Ready(partial(play_compiled, policy, env, n_rounds, **records))
     told = bool(getattr(policy, "needs_variance", False))
     played = play(policy, env, n_rounds, pass_variance=told, watcher=album, **records)

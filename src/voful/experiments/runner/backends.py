@@ -144,7 +144,8 @@ class Processes:
 def _new_host(sockets: list[int]) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-P", "-m", "voful.experiments.runner.worker", *map(str, sockets)]
     path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
-    environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": path}
+    # Quiet: the display of the command says that kernels are compiled.
+    environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": path, "VOFUL_QUIET": "1"}
     return subprocess.Popen(command, pass_fds=sockets, env=environment, stdin=subprocess.DEVNULL)
 
 

@@ -11,8 +11,11 @@ DIMS = (5, 2)  # the second one can be drawn: its runs take snapshots
 SNAPSHOTS = 40
 
 
-def demo_study(n_rounds: int = 5000, replicates: int = 10) -> Study:
-    """20 fixed arms on the sphere in d = 5 and 2, |theta*| = 1/2, rewards in [-1, 1]."""
+def demo_study(n_rounds: int = 2000, replicates: int = 4) -> Study:
+    """20 fixed arms on the sphere in d = 5 and 2, |theta*| = 1/2, rewards in [-1, 1].
+
+    Small and not `compiled`: for a newcomer everything has to be compiled first.
+    """
     common = {"n_arms": 20, "theta_norm": 0.5, "noise": "gaussian"}
     return Study(
         name="demo",
@@ -24,4 +27,5 @@ def demo_study(n_rounds: int = 5000, replicates: int = 10) -> Study:
         contenders=tuple(Contender(id, id) for id in CONTENDERS),
         replicates=replicates,
         snapshots=SNAPSHOTS,
+        compiled=False,
     )

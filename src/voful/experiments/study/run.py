@@ -84,7 +84,10 @@ class Contender(_Named):
 
 @dataclass(frozen=True)
 class Run:
-    """One policy on one problem with one seed; plain data, so any process can play it."""
+    """One policy on one problem with one seed; plain data, so any process can play it.
+
+    Not `compiled`, with the same numbers: the loop in Python, which need not be compiled first.
+    """
 
     problem: Problem
     contender: Contender
@@ -92,6 +95,7 @@ class Run:
     study_seed: int
     record_at: tuple[int, ...] | None = None
     snapshots: int = 0
+    compiled: bool = True
 
     @property
     def label(self) -> str:

@@ -45,6 +45,8 @@ class Study:
         log-spaced.
     text
         The file that it was read from.
+    compiled
+        Whether runs may be played by the compiled loop.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Study:
     record_at: tuple[int, ...] | None = None
     text: str = ""
     snapshots: int = 0
+    compiled: bool = True
 
     @property
     def step(self) -> str:
@@ -71,6 +74,7 @@ class Study:
                 self.seed,
                 self.record_at,
                 self.snapshots if replicate == 0 and may_be_drawn(problem) else 0,
+                self.compiled,
             )
             for replicate in range(self.replicates)
             for problem in self.problems

@@ -6,7 +6,7 @@ from voful import registry
 
 
 def registry_markdown() -> str:
-    """The tables of algorithms, as README and docs show them: bandits, then episodic agents."""
+    """The tables of algorithms, as the docs show them: bandits, then episodic agents."""
     return f"{bandit_table()}\nLinear mixture MDPs:\n\n{agent_table()}"
 
 

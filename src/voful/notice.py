@@ -1,0 +1,98 @@
+"""What a person who waits is told: kernels are being compiled, or cannot be kept on disk.
+
+Both go to the logger ``voful``, which writes to standard error unless the program has set up
+`logging` otherwise. ``VOFUL_QUIET=1`` silences both.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import time
+from functools import cache
+from threading import Timer
+from typing import Any
+
+from numba.core import event
+
+PATIENCE = 1.0  # seconds of compiling before anything is said
+_LOG = logging.getLogger("voful")
+# Seconds on a machine of 2024, one core; others take less than ten.
+_ABOUT = {"BetOFUL": 30, "BetVTR": 30, "VOFUL": 50, "VOFUL2": 50}
+
+
+def _quiet() -> bool:
+    return os.environ.get("VOFUL_QUIET", "") not in ("", "0")
+
+
+@cache  # once a process
+def cannot_keep() -> None:
+    """Say that kernels have no place on disk."""
+    if not _quiet():
+        _LOG.warning(
+            "voful: neither its own folder nor a home can be written to, so every process compiles "
+            "anew what it uses; set NUMBA_CACHE_DIR to a folder that can be written to"
+        )
+
+
+class _Watch(event.Listener):
+    """Adds up the time that each algorithm's kernels take, and speaks up while one is compiled."""
+
+    def __init__(self) -> None:
+        self._spent: dict[str, float] = {}
+        self._name = ""
+        self._depth = 0  # kernels that are compiled inside of kernels
+        self._began = 0.0
+        self._timer: Timer | None = None
+
+    def on_start(self, event: Any) -> None:
+        self._depth += 1
+        if self._depth > 1 or not event.data["dispatcher"].py_func.__module__.startswith("voful"):
+            return
+        self._name, self._began = _for_whom(), time.monotonic()
+        left = PATIENCE - self._spent.get(self._name, 0.0)
+        if self._name not in _said and not _quiet():
+            self._timer = Timer(max(left, 0.0), _say, (self._name,))
+            self._timer.daemon = True
+            self._timer.start()
+
+    def on_end(self, event: Any) -> None:
+        self._depth -= 1
+        if self._depth == 0 and self._name:
+            if self._timer is not None:
+                self._timer.cancel()
+            spent = time.monotonic() - self._began
+            self._spent[self._name] = self._spent.get(self._name, 0.0) + spent
+            self._name, self._timer = "", None
+
+
+_said: set[str] = set()
+
+
+def _say(name: str) -> None:
+    _said.add(name)
+    seconds = f"about {_ABOUT[name]} s" if name in _ABOUT else "some seconds"
+    somebody_waits = hasattr(sys, "ps1") or sys.stderr.isatty()
+    _LOG.log(
+        logging.WARNING if somebody_waits else logging.INFO,
+        "voful: compiling %s for this machine, once, %s",
+        name,
+        seconds,
+    )
+
+
+def _for_whom() -> str:
+    """The class of the outermost policy or agent that is at work, for the person who called it."""
+    name = "kernels"
+    frame: Any = sys._getframe()
+    while frame is not None:
+        if str(frame.f_globals.get("__name__", "")).startswith("voful."):
+            cls = type(frame.f_locals.get("self", frame.f_locals.get("policy")))
+            if hasattr(cls, "select") or hasattr(cls, "plan"):
+                name = cls.__name__
+        frame = frame.f_back
+    return name
+
+
+event.register("numba:compile", _Watch())  # type: ignore[no-untyped-call]
