@@ -76,6 +76,7 @@ class Round(NamedTuple):
     good: bool
     rad_before: float
     topped_up: bool
+    lowest: float  # the constant of a bad round
 
 
 Slope = Callable[[float, float, float], float]  # (lowest, highest, default) -> S
@@ -101,6 +102,10 @@ class LiteralCR:
         self.center = self.theta0.copy()
         self.rad = self.L + self.p.lam * self.rho**2
         self.B, self.b, self.s, self.v, self.top_ups, self.bound = 0.0, self.R**2, 0.0, 0, 0, 0.0
+
+    def leverages(self, X: FloatArray) -> FloatArray:
+        """|x|^2_{M^-1} for the rows of X."""
+        return np.asarray((X * np.linalg.solve(self.M, X.T).T).sum(axis=1))
 
     def place(
         self, x: FloatArray, ratio: bool = True, cut: tuple[float, float] = (-math.inf, math.inf)
@@ -148,7 +153,7 @@ class LiteralCR:
         best = float(bet.curvature(S, r, t).min())
         alpha = choose_alpha(alpha_low, best) - p.epsilon * S
         D = 1 + alpha * bet.nu
-        good = D >= 0.5
+        good, lowest_log = D >= 0.5, 0.0
         if good:
             self.rad += S * S * r * r * bet.nu / (4 * D)
             self.center = self.center + S * r / (2 * D) * np.linalg.solve(self.M, x)
@@ -156,14 +161,15 @@ class LiteralCR:
             if alpha < 0:
                 self.s += -alpha * bet.nu
         elif bet.ratio:  # f >= 1 + S t r, since S t^2 >= 0
-            self.rad -= math.log1p(min(0.0, float((S * t * r).min())))
+            lowest_log = float(np.log1p(min(0.0, float((S * t * r).min()))))
         else:
             vertex = np.clip(-r / 2, t[0], t[-1])
-            self.rad -= float(bet.log_wealth(S, r, vertex))
+            lowest_log = float(bet.log_wealth(S, r, vertex))
+        self.rad -= lowest_log
         topped_up = self.s > 0.5
         if topped_up:
             self.top_up()
-        return Round(bet, S, r, alpha, alpha_low, good, before, topped_up)
+        return Round(bet, S, r, alpha, alpha_low, good, before, topped_up, lowest_log)
 
     def top_up(self) -> None:
         """Step 6, as it is written."""
