@@ -50,7 +50,7 @@ docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict
 
 STUDIES := appendix_b variance jun_kim bandit_family bandit_family_tuned horizon_free \
-  mixture_episodes mdp_family riverswim
+  mixture_episodes mdp_family riverswim constant_risk
 
 # Every figure of the docs, from scratch.
 figures: $(VENV)/.base
@@ -70,6 +70,7 @@ figures: $(VENV)/.base
 	cp out/mixture_episodes/regret.svg docs/figures/mixture_episodes.svg
 	cp out/mdp_family/horizon.svg docs/figures/mdp_family.svg
 	cp out/riverswim/final.svg docs/figures/riverswim.svg
+	$(BIN)/python studies/constant_risk.py out/constant_risk docs/figures/constant_risk
 
 wheel: $(VENV)/.dev
 	rm -rf dist

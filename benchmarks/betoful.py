@@ -2,6 +2,7 @@
 
 python benchmarks/betoful.py regret [--cells d5,d20,d5-changing,d5-long] [--seeds 20]
 python benchmarks/betoful.py paired [--seeds 40]
+python benchmarks/betoful.py risk [--seeds 10]
 python benchmarks/betoful.py cost [--rounds 100000]
 
 A figure above its target (what the default bet must reach) is marked.
@@ -33,6 +34,7 @@ from voful.validation import NO_MASK
 
 FIRST_SEED = 8000
 FIRST_PAIRED_SEED = 9000
+FIRST_RISK_SEED = 7000
 CONTENDERS: dict[str, Callable[[int], Any]] = {
     "OFUL": OFUL,
     "LOSAN": LOSAN,
@@ -120,6 +122,24 @@ def paired(cells: list[str], noises: list[str], seeds: int) -> None:
     print(f"geometric mean of the ratios: {math.exp(np.mean(np.log(ratios))):.4f}")
 
 
+def risk(seeds: int) -> None:
+    """CR-BetOFUL's regret, and what it says of it itself, on seeds on which nothing was chosen."""
+    print("| d | rounds | noise | regret | standard error | regret_bound / regret |")
+    print("|---" * 6 + "|")
+    for dim, K in ((5, 2_000), (20, 20_000)):
+        for noise in ("0", "0.1", "0.3"):
+            finals, bounds = [], []
+            for seed in range(FIRST_RISK_SEED, FIRST_RISK_SEED + seeds):
+                env = linear_bandit(dim=dim, theta_norm=0.5, seed=seed, **NOISES[noise])
+                policy = CRBetOFUL(dim)
+                columns = play_compiled(policy, env, K, record_at=[K], check_every=K)
+                finals.append(columns["regret"][-1])
+                bounds.append(policy.regret_bound)
+            error = np.std(finals, ddof=1) / math.sqrt(seeds)
+            ratio = np.mean(bounds) / np.mean(finals)
+            print(f"| {dim} | {K} | {noise} | {np.mean(finals):.1f} | {error:.1f} | {ratio:.1f} |")
+
+
 @numba.njit
 def compiled_rounds(state: Any, history: Any, arms: Any, rewards: Any) -> None:
     scratch = new_scratch(state.rules)
@@ -171,7 +191,7 @@ def cost(rounds: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("table", choices=["regret", "paired", "cost"])
+    parser.add_argument("table", choices=["regret", "paired", "risk", "cost"])
     parser.add_argument("--cells", default=",".join(CELLS))
     parser.add_argument("--noises", default=",".join(NOISES))
     parser.add_argument("--contenders", default="LOSAN,product,ratio,mixed")
@@ -180,6 +200,8 @@ def main() -> None:
     args = parser.parse_args()
     if args.table == "cost":
         cost(args.rounds)
+    elif args.table == "risk":
+        risk(args.seeds)
     elif args.table == "paired":
         paired(args.cells.split(","), args.noises.split(","), args.seeds)
     else:
