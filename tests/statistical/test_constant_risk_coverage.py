@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,14 +15,23 @@ from voful import BetOFUL, CRBetOFUL
 from voful.bandits.betoful import CUT
 from voful.bandits.cr_betoful import risk_choose
 from voful.confidence.betting.constant_risk import risk_holds
-from voful.confidence.betting.risk_round import risk_observe
+from voful.confidence.betting.quadratic import distance, slab
+from voful.confidence.betting.risk_round import risk_observe, slope
+from voful.confidence.betting.risk_state import open_risk
+from voful.confidence.betting.state import new_scratch
 from voful.envs import linear_bandit
 from voful.experiments.play.loop import play
+from voful.typing import FloatArray
 from voful.validation import NO_MASK
 
 LAWS = ["gaussian", "two_point", "rare_positive", "rare_negative", "heteroscedastic", "adversary"]
 DELTA, RUNS, ROUNDS = 0.1, 300, 300
 LONG = 1_000_000 if os.environ.get("VOFUL_TEST_FULL") == "1" else 100_000
+
+
+def plain(compiled: Callable[..., Any]) -> Callable[..., Any]:
+    function: Callable[..., Any] = getattr(compiled, "py_func", compiled)
+    return function
 
 
 def problem(law: str, dim: int, run: int) -> Any:
@@ -43,6 +54,42 @@ def test_cr_betoful_covers_and_bounds_its_regret(law: str, dim: int) -> None:
         left += not last.covered
         assert not last.covered or last.regret <= policy.regret_bound
     assert_exit_rate(left, count(RUNS), DELTA)
+
+
+def log_wealth(policy: CRBetOFUL, x: FloatArray, y: float, mean: float) -> float:
+    """log f at theta* of the bet that the set is about to place; 0 where theta* has left."""
+    rules, Theta, risk, _ = open_risk(policy.confidence_set.memory.copy())
+    scratch = new_scratch(rules)
+    lo, up = slab(rules, Theta, x, 0.0, rules.y_low, rules.y_high, scratch)
+    a = float(x @ Theta.center[0])
+    S = plain(slope)(rules, risk, a, lo, up, scratch.spread[0])
+    r, t = y - a, a - mean
+    if not lo <= mean <= up:
+        return 0.0
+    if rules.y_low < a < rules.y_high:
+        return math.log1p(S * t * r) - math.log1p(-S * t * t)
+    return math.log1p(S * t * (r + t))
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_quadratic_stays_below_the_log_wealth(law: str) -> None:
+    """So theta* can only leave where the wealth has reached 1/delta."""
+    for run in range(count(RUNS) // 6):
+        env = problem(law, 2 + run % 4, 1000 + run)
+        policy, wealth = CRBetOFUL(env.dim, failure_prob=DELTA), 0.0
+        Theta = policy.confidence_set.views().Theta
+        for _ in range(ROUNDS):
+            i = policy.select(env.arms)
+            x = env.arms[i].copy()
+            feedback = env.pull(i, policy.confidence_set)
+            wealth += log_wealth(policy, x, feedback.reward, feedback.mean)
+            policy.update(x, feedback.reward)
+            lam, theta = float(Theta.lam[0]), env.theta_star
+            F = distance(Theta, 0, theta) + lam - math.log(DELTA) - policy.confidence_set.rad
+            assert lam * float(theta @ theta) + wealth + 1e-7 >= F
+            if not policy.confidence_set.contains(theta):
+                assert wealth >= -math.log(DELTA) - 1e-7
+                break
 
 
 def test_the_cut_set_covers() -> None:
