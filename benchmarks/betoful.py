@@ -1,6 +1,8 @@
 """Acceptance tables of BetOFUL: regret relative to OFUL, and CPU time a round.
 
 python benchmarks/betoful.py regret [--cells d5,d20,d5-changing,d5-long] [--seeds 20]
+python benchmarks/betoful.py paired [--seeds 40]
+python benchmarks/betoful.py risk [--seeds 10]
 python benchmarks/betoful.py cost [--rounds 100000]
 
 A figure above its target (what the default bet must reach) is marked.
@@ -9,6 +11,7 @@ A figure above its target (what the default bet must reach) is marked.
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable
 from statistics import median
 from time import process_time
@@ -17,23 +20,29 @@ from typing import Any
 import numba
 import numpy as np
 
-from voful import LOSAN, OFUL, BetOFUL
+from voful import LOSAN, OFUL, BetOFUL, CRBetOFUL
 from voful.bench.contenders import lean_numpy_oful, public_api
 from voful.bench.data import make_data
 from voful.confidence.betting.questions import optimistic_ends
 from voful.confidence.betting.round import place_bet, take_reward
 from voful.confidence.betting.state import new_scratch
 from voful.envs import linear_bandit
+from voful.experiments.play.compiled_loop import play_compiled
 from voful.experiments.play.loop import play
+from voful.typing import FloatArray
 from voful.validation import NO_MASK
 
 FIRST_SEED = 8000
+FIRST_PAIRED_SEED = 9000
+FIRST_RISK_SEED = 7000
 CONTENDERS: dict[str, Callable[[int], Any]] = {
     "OFUL": OFUL,
     "LOSAN": LOSAN,
     "product": lambda dim: BetOFUL(dim, bet="product"),
     "ratio": lambda dim: BetOFUL(dim, bet="ratio"),
-    "mixed": BetOFUL,
+    "mixed": lambda dim: BetOFUL(dim, bet="mixed"),
+    "mixed+cr": lambda dim: BetOFUL(dim, bet="mixed+cr"),
+    "cr": CRBetOFUL,
 }
 NOISES: dict[str, dict[str, Any]] = {
     "0": {"sigma": 0.0},
@@ -73,10 +82,62 @@ def regret(cells: list[str], noises: list[str], names: list[str], seeds: int) ->
             base = mean_regret(OFUL, setting, K, seeds)
             shares = [mean_regret(CONTENDERS[name], setting, K, seeds) / base for name in names]
             target = targets[n] if n < len(targets) else None
-            missed = target is not None and "mixed" in names and shares[-1] > target
+            missed = target is not None and names[-1] == "mixed" and shares[-1] > target
             text = "" if target is None else f"{target:g}" + (" MISSED" if missed else "")
             columns = " | ".join(f"{share:.3f}" for share in shares)
             print(f"| {cell} | {noise} | {base:.1f} | {columns} | {text} |", flush=True)
+
+
+def final_regrets(
+    make: Callable[[int], Any], problem: dict[str, Any], K: int, seeds: int
+) -> FloatArray:
+    finals = []
+    for seed in range(FIRST_PAIRED_SEED, FIRST_PAIRED_SEED + seeds):
+        env = linear_bandit(n_arms=20, theta_norm=0.5, seed=seed, **problem)
+        columns = play_compiled(make(env.dim), env, K, record_at=[K], check_every=K)
+        finals.append(columns["regret"][-1])
+    return np.array(finals)
+
+
+def paired(cells: list[str], noises: list[str], seeds: int) -> None:
+    """Ratio of the mean regrets of "mixed+cr" and "mixed" on the same seeds, with its error."""
+    print("| cell | noise | mixed | mixed+cr | ratio | standard error |")
+    print("|---" * 6 + "|")
+    ratios = []
+    for cell in cells:
+        problem, K, _ = CELLS[cell]
+        for noise in noises:
+            setting = problem | NOISES[noise]
+            today, cut = (
+                final_regrets(CONTENDERS[name], setting, K, seeds) for name in ("mixed", "mixed+cr")
+            )
+            ratio = float(cut.mean() / today.mean())
+            error = float(np.std(cut - ratio * today, ddof=1) / math.sqrt(seeds) / today.mean())
+            ratios.append(ratio)
+            print(
+                f"| {cell} | {noise} | {today.mean():.1f} | {cut.mean():.1f} "
+                f"| {ratio:.3f} | {error:.3f} |",
+                flush=True,
+            )
+    print(f"geometric mean of the ratios: {math.exp(np.mean(np.log(ratios))):.4f}")
+
+
+def risk(seeds: int) -> None:
+    """CR-BetOFUL's regret, and what it says of it itself, on seeds on which nothing was chosen."""
+    print("| d | rounds | noise | regret | standard error | regret_bound / regret |")
+    print("|---" * 6 + "|")
+    for dim, K in ((5, 2_000), (20, 20_000)):
+        for noise in ("0", "0.1", "0.3"):
+            finals, bounds = [], []
+            for seed in range(FIRST_RISK_SEED, FIRST_RISK_SEED + seeds):
+                env = linear_bandit(dim=dim, theta_norm=0.5, seed=seed, **NOISES[noise])
+                policy = CRBetOFUL(dim)
+                columns = play_compiled(policy, env, K, record_at=[K], check_every=K)
+                finals.append(columns["regret"][-1])
+                bounds.append(policy.regret_bound)
+            error = np.std(finals, ddof=1) / math.sqrt(seeds)
+            ratio = np.mean(bounds) / np.mean(finals)
+            print(f"| {dim} | {K} | {noise} | {np.mean(finals):.1f} | {error:.1f} | {ratio:.1f} |")
 
 
 @numba.njit
@@ -132,7 +193,7 @@ def cost(rounds: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("table", choices=["regret", "cost"])
+    parser.add_argument("table", choices=["regret", "paired", "risk", "cost"])
     parser.add_argument("--cells", default=",".join(CELLS))
     parser.add_argument("--noises", default=",".join(NOISES))
     parser.add_argument("--contenders", default="LOSAN,product,ratio,mixed")
@@ -141,6 +202,10 @@ def main() -> None:
     args = parser.parse_args()
     if args.table == "cost":
         cost(args.rounds)
+    elif args.table == "risk":
+        risk(args.seeds)
+    elif args.table == "paired":
+        paired(args.cells.split(","), args.noises.split(","), args.seeds)
     else:
         names = args.contenders.split(",")
         regret(args.cells.split(","), args.noises.split(","), names, args.seeds)

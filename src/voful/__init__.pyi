@@ -6,6 +6,7 @@ from voful import envs as envs
 from voful import mdp as mdp
 from voful.bandits.betoful import BetOFUL as BetOFUL
 from voful.bandits.confidence_ball import ConfidenceBall2 as ConfidenceBall2
+from voful.bandits.cr_betoful import CRBetOFUL as CRBetOFUL
 from voful.bandits.epsilon_greedy import EpsilonGreedy as EpsilonGreedy
 from voful.bandits.faury import Faury as Faury
 from voful.bandits.lin_ts import LinTS as LinTS

@@ -1,6 +1,7 @@
 # Written by `make derive`.
 from voful.bandits.betoful import BetOFUL as BetOFUL
 from voful.bandits.confidence_ball import ConfidenceBall2 as ConfidenceBall2
+from voful.bandits.cr_betoful import CRBetOFUL as CRBetOFUL
 from voful.bandits.epsilon_greedy import EpsilonGreedy as EpsilonGreedy
 from voful.bandits.faury import Faury as Faury
 from voful.bandits.lin_ts import LinTS as LinTS

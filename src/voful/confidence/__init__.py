@@ -6,6 +6,7 @@ __all__, __getattr__, __dir__ = on_demand(
     __name__,
     {
         "BettingEllipsoid": "betting",
+        "ConstantRiskSet": "betting.constant_risk",
         "Ellipsoid": "ellipsoids.sets",
         "LikelihoodSet": "mixture.likelihood",
         "MomentSet": "mixture.moments",

@@ -1,4 +1,5 @@
 # Written by `make derive`.
+from voful.confidence.betting.constant_risk import ConstantRiskSet as ConstantRiskSet
 from voful.confidence.betting.ellipsoid import BettingEllipsoid as BettingEllipsoid
 from voful.confidence.ellipsoids.score import ScoreEllipsoid as ScoreEllipsoid
 from voful.confidence.ellipsoids.sets import Ellipsoid as Ellipsoid

@@ -81,7 +81,7 @@ class BettingEllipsoid(BallSet):
         self.bet = choice("bet", bet, BETS)
         self.refresh = boolean("refresh", refresh)
         self.width_scale = width_scale
-        _check_scales(space.reward_range, space.feature_norm, theta_norm, self.theta_center)
+        check_scales(space.reward_range, space.feature_norm, theta_norm, self.theta_center)
         self.memory = new_memory(
             bet,
             delta=failure_prob,
@@ -172,7 +172,7 @@ class BettingEllipsoid(BallSet):
             raise ValueError(f"{len(arrays['history'])} rows of history for {n} rounds")
 
 
-def _check_scales(
+def check_scales(
     reward_range: tuple[float, float],
     feature_norm: float,
     theta_norm: float,

@@ -1,0 +1,130 @@
+"""The constant-risk set as a confidence set."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from voful.compiled import kernel
+from voful.confidence.base import BallSet
+from voful.confidence.betting.ellipsoid import check_scales
+from voful.confidence.betting.quadratic import distance
+from voful.confidence.betting.questions import ends, none_left
+from voful.confidence.betting.risk_round import risk_observe
+from voful.confidence.betting.risk_state import (
+    PRACTICAL,
+    RiskParameters,
+    RiskState,
+    RiskViews,
+    new_risk_memory,
+    open_risk,
+)
+from voful.confidence.betting.state import open_clock, open_ellipsoids
+from voful.typing import FloatArray
+from voful.validation import TOLERANCE, ObservationSpace, fail
+
+
+@kernel
+def risk_holds(memory: FloatArray, theta: FloatArray) -> bool:
+    """`Rule.holds`: whether theta is in the ellipsoid."""
+    Theta = open_ellipsoids(memory)
+    if none_left(Theta, open_clock(memory)):
+        return False
+    return bool(distance(Theta, 0, theta) <= Theta.rad[0] * (1.0 + TOLERANCE))
+
+
+class ConstantRiskSet(BallSet):
+    """One ellipsoid whose bets all carry the same risk, with a proved rate of its regret.
+
+    As `BettingEllipsoid`, but the prediction is the centre and the slope is given by a formula: S =
+    min(g / |x|_{M^-1}, tau v / (B + b), c / m), g^2 = G / (B + b), B the sum of squared residuals
+    and b a bound on the next one. With probability at least 1 - failure_prob theta* is in the set
+    at all times. Theorem and proof: docs/theory.md. O(d^2) a round and in memory.
+
+    Parameters
+    ----------
+    space
+        What is accepted as an arm and a reward; its `reward_range` is needed.
+    failure_prob
+        Probability that theta* ever leaves the set.
+    theta_norm, theta_center
+        theta* lies in the ball about theta_center (default 0) with radius theta_norm.
+    parameters
+        What the theorem leaves free.
+    """
+
+    _arrays = ("memory",)
+
+    def __init__(
+        self,
+        space: ObservationSpace,
+        *,
+        failure_prob: float,
+        theta_norm: float = 1.0,
+        theta_center: FloatArray | None = None,
+        parameters: RiskParameters = PRACTICAL,
+    ) -> None:
+        super().__init__(space)
+        if space.reward_range is None:
+            raise fail("reward_range", None, "a pair (low, high): the bets need a bounded reward")
+        self.failure_prob = failure_prob
+        self.theta_norm = theta_norm
+        self.theta_center = np.zeros(space.dim) if theta_center is None else theta_center.copy()
+        self.parameters = parameters
+        check_scales(space.reward_range, space.feature_norm, theta_norm, self.theta_center)
+        self.memory = new_risk_memory(
+            parameters,
+            delta=failure_prob,
+            reward_range=space.reward_range,
+            rho=theta_norm,
+            theta0=self.theta_center,
+            feature_norm=space.feature_norm,
+        )
+
+    @property
+    def rule_state(self) -> RiskState:
+        """What the kernels are given."""
+        return RiskState(self.memory)
+
+    def views(self) -> RiskViews:
+        """The named parts of the memory, live."""
+        return open_risk(self.memory)
+
+    @property
+    def n_observations(self) -> int:
+        """How many rewards were learnt."""
+        return int(open_clock(self.memory).n[0])
+
+    @property
+    def rad(self) -> float:
+        """Squared radius in the ellipsoid's own norm."""
+        return float(self.views().Theta.rad[0])
+
+    @property
+    def regret_bound(self) -> float:
+        """2 sum sqrt(rad nu) over the rounds learnt; inf once the set is empty."""
+        return math.inf if self.is_empty else float(self.views().risk.bound[0])
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether ellipsoid, ball and range have been seen without a common point."""
+        return none_left(open_ellipsoids(self.memory), open_clock(self.memory))
+
+    @property
+    def center(self) -> FloatArray:
+        """Centre of the ellipsoid; of an empty set, where it was."""
+        center: FloatArray = self.views().Theta.center[0].copy()
+        return center
+
+    def _contains(self, theta: FloatArray) -> bool:
+        return self.in_ball(theta) and bool(risk_holds(self.memory, theta))
+
+    def _support(self, X: FloatArray) -> FloatArray:
+        return self._interval(X)[1]
+
+    def _interval(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return ends(self.memory, X)
+
+    def _observe(self, x: FloatArray, reward: float) -> None:
+        risk_observe(self.memory, x, reward, 0.0)

@@ -1,0 +1,155 @@
+"""theta* stays in the constant-risk set, and its bound above the regret; long runs; rates."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helpers import assert_exit_rate, count, sphere
+from voful import BetOFUL, CRBetOFUL
+from voful.bandits.betoful import CUT
+from voful.bandits.cr_betoful import risk_choose
+from voful.confidence.betting.constant_risk import risk_holds
+from voful.confidence.betting.quadratic import distance, slab
+from voful.confidence.betting.risk_round import risk_observe, slope
+from voful.confidence.betting.risk_state import open_risk
+from voful.confidence.betting.state import new_scratch
+from voful.envs import linear_bandit
+from voful.experiments.play.loop import play
+from voful.typing import FloatArray
+from voful.validation import NO_MASK
+
+LAWS = ["gaussian", "two_point", "rare_positive", "rare_negative", "heteroscedastic", "adversary"]
+DELTA, RUNS, ROUNDS = 0.1, 300, 300
+LONG = 1_000_000 if os.environ.get("VOFUL_TEST_FULL") == "1" else 100_000
+
+
+def plain(compiled: Callable[..., Any]) -> Callable[..., Any]:
+    function: Callable[..., Any] = getattr(compiled, "py_func", compiled)
+    return function
+
+
+def problem(law: str, dim: int, run: int) -> Any:
+    common: dict[str, Any] = {
+        "dim": dim, "n_arms": 10, "redraw": run % 3 == 0,
+        "seed": np.random.SeedSequence([29, dim, run]), "theta_norm": 0.5 if run % 2 else 0.95,
+    }  # fmt: skip
+    if law == "heteroscedastic":
+        return linear_bandit(sigma_low=0.0, sigma_high=0.3, **common)
+    return linear_bandit(noise=law, sigma=0.1 if law.startswith("rare") else 0.4, **common)
+
+
+@pytest.mark.parametrize("dim", [2, 5, 10])
+@pytest.mark.parametrize("law", LAWS)
+def test_cr_betoful_covers_and_bounds_its_regret(law: str, dim: int) -> None:
+    left = 0
+    for run in range(count(RUNS)):
+        policy = CRBetOFUL(dim, failure_prob=DELTA)
+        *_, last = play(policy, problem(law, dim, run), ROUNDS)
+        left += not last.covered
+        assert not last.covered or last.regret <= policy.regret_bound
+    assert_exit_rate(left, count(RUNS), DELTA)
+
+
+def log_wealth(policy: CRBetOFUL, x: FloatArray, y: float, mean: float) -> float:
+    """log f at theta* of the bet that the set is about to place; 0 where theta* has left."""
+    rules, Theta, risk, _ = open_risk(policy.confidence_set.memory.copy())
+    scratch = new_scratch(rules)
+    lo, up = slab(rules, Theta, x, 0.0, rules.y_low, rules.y_high, scratch)
+    a = float(x @ Theta.center[0])
+    S = plain(slope)(rules, risk, a, lo, up, scratch.spread[0])
+    r, t = y - a, a - mean
+    if not lo <= mean <= up:
+        return 0.0
+    if rules.y_low < a < rules.y_high:
+        return math.log1p(S * t * r) - math.log1p(-S * t * t)
+    return math.log1p(S * t * (r + t))
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_quadratic_stays_below_the_log_wealth(law: str) -> None:
+    """So theta* can only leave where the wealth has reached 1/delta."""
+    for run in range(count(RUNS) // 6):
+        env = problem(law, 2 + run % 4, 1000 + run)
+        policy, wealth = CRBetOFUL(env.dim, failure_prob=DELTA), 0.0
+        Theta = policy.confidence_set.views().Theta
+        for _ in range(ROUNDS):
+            i = policy.select(env.arms)
+            x = env.arms[i].copy()
+            feedback = env.pull(i, policy.confidence_set)
+            wealth += log_wealth(policy, x, feedback.reward, feedback.mean)
+            policy.update(x, feedback.reward)
+            lam, theta = float(Theta.lam[0]), env.theta_star
+            F = distance(Theta, 0, theta) + lam - math.log(DELTA) - policy.confidence_set.rad
+            assert lam * float(theta @ theta) + wealth + 1e-7 >= F
+            if not policy.confidence_set.contains(theta):
+                assert wealth >= -math.log(DELTA) - 1e-7
+                break
+
+
+def test_the_cut_set_covers() -> None:
+    left = 0
+    for run in range(count(RUNS)):
+        env = problem(LAWS[run % len(LAWS)], 2 + run % 4, run)
+        *_, last = play(BetOFUL(env.dim, failure_prob=DELTA, bet=CUT), env, ROUNDS)
+        left += not last.covered
+    assert_exit_rate(left, count(RUNS), DELTA)
+
+
+def test_the_coverage_test_can_fail() -> None:
+    """A fiftieth of the squared radius, and the same count condemns the set."""
+    left = 0
+    for run in range(30):
+        env, policy = problem("two_point", 2, run), CRBetOFUL(2, failure_prob=DELTA)
+        rad = policy.confidence_set.views().Theta.rad
+        covered = True
+        for _ in range(100):
+            i = policy.select(env.arms)
+            policy.update(env.arms[i], env.pull(i, policy.confidence_set).reward)
+            whole = float(rad[0])
+            rad[0] = whole / 50.0
+            covered = covered and policy.confidence_set.contains(env.theta_star)
+            rad[0] = whole
+        left += not covered
+    with pytest.raises(AssertionError, match="left the set"):
+        assert_exit_rate(left, 30, DELTA)
+
+
+@pytest.mark.parametrize("amplitude", [0.0, 0.003])
+@pytest.mark.parametrize("dim", [2, 20])
+def test_theta_stays_and_the_numbers_stay_right(dim: int, amplitude: float) -> None:
+    """Without a moving origin: the quadratic is written about its centre in every round."""
+    rng = np.random.default_rng(3)
+    theta, arms = sphere(rng, 1, dim, 0.5)[0], sphere(rng, 20, dim)
+    Theta, means = CRBetOFUL(dim).confidence_set, arms @ theta
+    for noise in amplitude * rng.uniform(-1, 1, LONG):
+        i = risk_choose(Theta.memory, arms, NO_MASK)
+        risk_observe(Theta.memory, arms[i], means[i] + noise, 0.0)
+        assert risk_holds(Theta.memory, theta)
+    assert np.isfinite(Theta.memory).all()
+    state = Theta.views().Theta
+    M = state.A[0, 0] + state.lam[0] * np.eye(dim)
+    whitened = state.whitener[0].T @ M @ state.whitener[0]
+    np.testing.assert_allclose(whitened, np.eye(dim), atol=1e-6)
+    assert Theta.contains(theta)
+
+
+def regret(dim: int, sigma: float, seed: int, rounds: int, n_arms: int) -> float:
+    env = linear_bandit(dim=dim, n_arms=n_arms, theta_norm=0.5, sigma=sigma, seed=seed)
+    *_, last = play(CRBetOFUL(dim), env, rounds, record_at=[rounds], check_every=rounds)
+    return float(last.regret)
+
+
+def test_without_noise_the_regret_is_linear_in_the_dimension() -> None:
+    """5 d arms, d = 5, 10, 20, 40 with --full: within 25 % of the best line through 0."""
+    dims = np.array([5, 10, 20, 40] if os.environ.get("VOFUL_TEST_FULL") == "1" else [5, 10, 20])
+    rounds = 6000 if len(dims) == 4 else 3000
+    seeds = range(600, 600 + count(50))
+    means = np.array([np.mean([regret(d, 0.0, s, rounds, 5 * d) for s in seeds]) for d in dims])
+    slope = float((dims * means).sum() / (dims * dims).sum())
+    np.testing.assert_allclose(means, slope * dims, rtol=0.25)
