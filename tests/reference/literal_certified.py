@@ -51,8 +51,8 @@ class LiteralCertifiedUCB:
             u = r * r / (1 + q)
             if g == chosen:
                 leverage = q / (1 + q)
-                self.lev += leverage
-                self.lev2 += leverage * u
+                self.lev += float(leverage)
+                self.lev2 += float(leverage * u)
                 self.M += u * np.outer(x, x)
             self.S[g] += u
         self.gram += np.outer(x, x)
@@ -73,7 +73,9 @@ class LiteralCertifiedUCB:
             w = x @ p
             V = max(v * w, self.lambdas[g] * v * (p @ p) + p @ self.M @ p)
             V += self.s02 * w * w / (1 + w)
-            out.append(p @ self.response + math.sqrt(2 * V * math.log(1 + t * w)))
+            z = t * w
+            log = math.log(1 + z**2 / (z + self.d**2))
+            out.append(p @ self.response + math.sqrt(2 * V * log))
         return np.array(out)
 
     def ends(self, arms: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -99,7 +101,7 @@ class LiteralCertifiedUCB:
         beta = 2 * R * math.sqrt(2 * t * growth)
         gap = self.gap(i, lower, upper)
         late = self.ledger + gap > beta
-        if i != leader and (late or self.trusted + gap > 50 * self.optimism + self.h):
+        if i != leader and (late or self.trusted + gap > 25 * self.optimism + self.h):
             i, self.net = leader, self.net + 1
             gap = self.gap(i, lower, upper)
         self.ledger += gap

@@ -17,8 +17,7 @@ def test_certified_ucb_agrees_with_the_literal_one(
 ) -> None:
     """Same choices, index, ends, ledger and interventions of the net, round by round."""
     rng = np.random.default_rng(6)
-    arguments = {"failure_prob": 0.1, "theta_norm": 0.8}
-    fast = CertifiedUCB(3, reward_range=y_range, feature_norm=F, **arguments)
+    fast = CertifiedUCB(3, failure_prob=0.1, reward_range=y_range, theta_norm=0.8, feature_norm=F)
     slow = LiteralCertifiedUCB(3, 0.1, y_range, rho=0.8, F=F)
     theta_star = np.array([0.4, -0.2, 0.1]) / F
     fixed = sphere(rng, 6, 3, F)

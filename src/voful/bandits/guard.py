@@ -7,6 +7,7 @@ are those of the set whatever it does.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -32,7 +33,7 @@ from voful.parameters import parameter
 from voful.typing import BoolArray, FloatArray, Seed
 from voful.validation import boolean, fail_type, vector
 
-TRUST: Final = 50.0  # kappa: what a heuristic may cost, over what optimism has cost
+TRUST: Final = 25.0  # kappa: what a heuristic may cost, over what optimism has cost
 CREDIT: Final = 1.0  # and before optimism has cost anything, over half the reward range
 CROSSED: Final = 2e-9  # ends that cross by more than this, over the same, leave no parameter
 
@@ -167,7 +168,17 @@ class GuardedPolicy(CompiledPolicy, OptimisticPolicy):
     )
     seed: Seed = given.seed()
 
-    _set: GuardedSet
+    def _learn_in(self, state: type, observe: Callable[..., None], **kept: Any) -> None:
+        """Make the set; the rule's state has this type, and `kept` is what it keeps besides."""
+        self._set = GuardedSet(
+            self._space,
+            state,
+            observe,
+            failure_prob=self.failure_prob,
+            theta_norm=self.theta_norm,
+            refresh=self.refresh,
+            **kept,
+        )
 
     @property
     def confidence_set(self) -> GuardedSet:
@@ -251,7 +262,7 @@ class Guarded(GuardedPolicy):
     Each round the arms that are surely not best are crossed out; of the others the one with the
     largest min(score, upper end) is played, and the ledger adds what that may have cost. Where
     the ledger would pass OFUL's regret bound, or where the heuristic's choices would have cost
-    more than 50 times what those of optimism have, optimism chooses instead.
+    more than 25 times what those of optimism have, optimism chooses instead.
 
     With probability at least 1 - failure_prob, whatever the heuristic: the best arm is never
     crossed out, the regret never passes `ledger`, and `ledger` never passes twice OFUL's bound.
@@ -269,14 +280,7 @@ class Guarded(GuardedPolicy):
 
     def _build(self) -> None:
         super()._build()
-        self._set = GuardedSet(
-            self._space,
-            GuardState,
-            guard_observe,
-            failure_prob=self.failure_prob,
-            theta_norm=self.theta_norm,
-            refresh=self.refresh,
-        )
+        self._learn_in(GuardState, guard_observe)
 
     def config(self) -> dict[str, Any]:
         """The arguments that can be stored: all but the heuristic."""

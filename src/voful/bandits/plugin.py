@@ -3,7 +3,8 @@
 Ridges of five strengths compete by the evidence of a normal model with unknown variance; the best
 one gives the mean m and the leverage w = x'P x, P = (lambda I + X'X)^-1, of an arm, and
 
-    I = m + sqrt(2 V ln(1 + t w)),   V = max(v w, lambda v |P x|^2 + x'P M P x) + s0^2 w^2 / (1 + w)
+    I = m + sqrt(2 V ln(1 + z^2 / (z + d^2))),   z = t w,
+    V = max(v w, lambda v |P x|^2 + x'P M P x) + s0^2 w^2 / (1 + w)
 
 with v the larger of two estimates of the noise, averaged over rounds and over leverage, M = sum u
 x x' of squared residuals u, and s0 a quarter of half the reward range. No guarantee by itself.
@@ -21,7 +22,7 @@ from voful.confidence.algebra import (
     add_outer,
     dot,
     means_and_squares,
-    quadratic_form,
+    symmetric_times,
     unwhiten,
     whiten,
 )
@@ -101,6 +102,15 @@ def plugin_learn(
 
 
 @part
+def rarity(z: float, d: int) -> float:
+    """ln(1 + z^2 / (z + d^2)), z = t w: how far to look for a direction of leverage w.
+
+    Of t arms the mean leverage is d/t. About ln 2 there, and ln z in directions that are rare.
+    """
+    return math.log1p(z * z / (z + d * d))
+
+
+@part
 def plugin_scores(
     blocks: FloatArray, rest: FloatArray, half: float, arms: FloatArray, left: BoolArray
 ) -> FloatArray:
@@ -116,7 +126,7 @@ def plugin_scores(
         (b0 + plugin.weighted[0]) / (a0 + plugin.leverage[0]),
     )
     scores, squares = means_and_squares(arms, ridge.center, ridge.whitener)
-    whitened, p = np.empty(d), np.empty(d)
+    whitened, p, spread = np.empty(d), np.empty(d), np.empty(d)
     for i in range(n_arms):
         if not left[i]:
             scores[i] = -math.inf
@@ -124,7 +134,8 @@ def plugin_scores(
         w = squares[i]
         whiten(ridge.whitener, arms[i], whitened)
         unwhiten(ridge.whitener, whitened, p)
-        sandwich = lam * v * dot(p, p) + quadratic_form(plugin.M, p)
+        symmetric_times(plugin.M, p, spread)
+        sandwich = lam * v * dot(p, p) + dot(p, spread)
         V = max(v * w, sandwich) + s0_squared * w * w / (1.0 + w)
-        scores[i] += math.sqrt(2.0 * V * math.log1p((n + 1.0) * w))
+        scores[i] += math.sqrt(2.0 * V * rarity((n + 1.0) * w, d))
     return scores
