@@ -13,6 +13,8 @@ tuning, and says at all times how much regret there may have been.
 # width is best; it has no guarantee, and its worst runs are elsewhere (see the page of the
 # algorithm).
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -20,7 +22,7 @@ import voful
 from voful.envs import linear_bandit
 
 N_ROUNDS, SEEDS = 2000, range(40, 45)
-RULES = {
+RULES: dict[str, Any] = {
     "OFUL": lambda: voful.OFUL(5),
     "BetOFUL": lambda: voful.BetOFUL(5),
     "OFUL, a tenth of the width": lambda: voful.OFUL(5, width_scale=0.1),
@@ -28,7 +30,7 @@ RULES = {
 }
 
 
-def play(policy, seed):
+def play(policy: Any, seed: int) -> tuple[Any, Any]:
     """Regret after each round, and the policy's own bound on it."""
     env = linear_bandit(dim=5, n_arms=20, sigma=0.3, seed=seed)
     arms, best = env.arms, env.optimal_value
@@ -96,13 +98,13 @@ plt.show()
 class Greedy:
     """Plays what looks best so far."""
 
-    def __init__(self, dim):
+    def __init__(self, dim: int) -> None:
         self.gram, self.response = 1e-3 * np.eye(dim), np.zeros(dim)
 
-    def scores(self, arms):
+    def scores(self, arms: Any) -> Any:
         return arms @ np.linalg.solve(self.gram, self.response)
 
-    def update(self, x, reward):
+    def update(self, x: Any, reward: float) -> None:
         self.gram += np.outer(x, x)
         self.response += reward * x
 
@@ -114,9 +116,10 @@ arms, theta = np.eye(2), np.array([0.3, 0.1])
 guarded, alone = voful.Guarded(2, heuristic=Greedy(2)), Greedy(2)
 lost = np.zeros((2, 4000))
 for t in range(4000):
-    for k, policy in enumerate((alone, guarded)):
-        i = int(np.argmax(alone.scores(arms))) if k == 0 else policy.select(arms)
-        policy.update(arms[i], float(theta[i] + (noise[t] if i == 0 else 0.0)))
+    players: tuple[Any, Any] = (alone, guarded)
+    for k, player in enumerate(players):
+        i = int(np.argmax(alone.scores(arms))) if k == 0 else guarded.select(arms)
+        player.update(arms[i], float(theta[i] + (noise[t] if i == 0 else 0.0)))
         lost[k, t] = 0.3 - theta[i]
 
 fig, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
