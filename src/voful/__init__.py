@@ -11,6 +11,7 @@ __all__, __getattr__, __dir__ = on_demand(
     {
         **homes(__name__),
         "FileFormatError": "persistence",
+        "Guarded": "bandits.guard",
         "LinearMixtureModel": "mdp.model",
         "create": "registry",
         "load": "registry",

@@ -5,10 +5,12 @@ from voful import confidence as confidence
 from voful import envs as envs
 from voful import mdp as mdp
 from voful.bandits.betoful import BetOFUL as BetOFUL
+from voful.bandits.certified import CertifiedUCB as CertifiedUCB
 from voful.bandits.confidence_ball import ConfidenceBall2 as ConfidenceBall2
 from voful.bandits.cr_betoful import CRBetOFUL as CRBetOFUL
 from voful.bandits.epsilon_greedy import EpsilonGreedy as EpsilonGreedy
 from voful.bandits.faury import Faury as Faury
+from voful.bandits.guard import Guarded as Guarded
 from voful.bandits.lin_ts import LinTS as LinTS
 from voful.bandits.linucb import LinUCB as LinUCB
 from voful.bandits.lofav import LOFAV as LOFAV

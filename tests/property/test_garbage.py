@@ -111,9 +111,9 @@ def test_sets(id: str, value: Any) -> None:
 
 @pytest.mark.parametrize(
     "cls",
-    [voful.BetOFUL, voful.ConfidenceBall2, voful.EpsilonGreedy, voful.Faury, voful.LinTS,
-     voful.LinUCB, voful.LOFAV, voful.LOSAN, voful.OFUL, voful.SAVE, voful.SupLinUCB, voful.UCBV,
-     voful.WeightedOFUL, voful.WeightedOFULPlus],
+    [voful.BetOFUL, voful.CertifiedUCB, voful.ConfidenceBall2, voful.EpsilonGreedy, voful.Faury,
+     voful.Guarded, voful.LinTS, voful.LinUCB, voful.LOFAV, voful.LOSAN, voful.OFUL, voful.SAVE,
+     voful.SupLinUCB, voful.UCBV, voful.WeightedOFUL, voful.WeightedOFULPlus],
 )  # fmt: skip
 @given(
     arguments=st.dictionaries(

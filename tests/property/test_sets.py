@@ -19,15 +19,15 @@ IDS = [
     if make_policy(entry.id).confidence_set is not None
 ]
 # Larger failure_prob, smaller set: true where the definition makes it so.
-# LOSAN's threshold is, and LOFAV's; BetOFUL's bets depend on failure_prob, SAVE's count of ranges
-# jumps with it.
+# LOSAN's threshold is, and LOFAV's; bets (BetOFUL, CertifiedUCB) depend on failure_prob, SAVE's
+# count of ranges jumps with it.
 NESTED = [
     "confidence-ball", "faury", "faury-paper", "lin-ts", "lin-ts-paper", "lofav", "lofav-paper",
     "losan", "oful", "oful-rare", "weighted-oful", "weighted-oful-paper", "weighted-oful-plus",
     "weighted-oful-plus-oful", "weighted-oful-plus-paper",
 ]  # fmt: skip
 # Turning the data turns the set: not so where test directions are fixed in advance.
-ROTATION_INVARIANT = ["betoful", "save", "save-paper", *NESTED]
+ROTATION_INVARIANT = ["betoful", "certified", "save", "save-paper", *NESTED]
 
 seeds = st.integers(0, 10_000)
 dims = st.integers(1, 4)

@@ -1,5 +1,6 @@
 # Written by `make derive`.
 from voful.bandits.betoful import BetOFUL as BetOFUL
+from voful.bandits.certified import CertifiedUCB as CertifiedUCB
 from voful.bandits.confidence_ball import ConfidenceBall2 as ConfidenceBall2
 from voful.bandits.cr_betoful import CRBetOFUL as CRBetOFUL
 from voful.bandits.epsilon_greedy import EpsilonGreedy as EpsilonGreedy

@@ -57,6 +57,7 @@ class Look(NamedTuple):
 _CHOSEN = {
     "oful": Look("black", "dotted"),
     "betoful": Look("vermillion", "solid"),
+    "certified": Look("wine", "solid"),
     "voful": Look("blue", "dashed"),
     "losan": Look("green", "dash-dot"),
     "lofav": Look("pink", "long"),

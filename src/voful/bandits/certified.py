@@ -1,0 +1,132 @@
+"""CertifiedUCB: a plug-in index under guard of a valid set."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy.typing as npt
+
+from voful.bandits.guard import GuardedPolicy, guarded_choice, nothing_left, survivors
+from voful.bandits.optimism import arms_in, largest
+from voful.bandits.plugin import (
+    RIDGE_EXTRA,
+    RIDGES,
+    best_ridge,
+    plugin_learn,
+    plugin_scores,
+    plugin_size,
+    start_plugin,
+)
+from voful.compiled import kernel
+from voful.confidence.algebra import dots
+from voful.confidence.betting.round import bet_observe
+from voful.confidence.ellipsoids.ridge import open_ridge
+from voful.confidence.guarded import (
+    guarded_ends,
+    guarded_holds,
+    open_books,
+    settle_radius,
+)
+from voful.confidence.rule import rule
+from voful.typing import BoolArray, FloatArray
+from voful.validation import NO_MASK
+
+
+class CertifiedState(NamedTuple):
+    """What kernels are given."""
+
+    memory: FloatArray  # of the betting set
+    history: FloatArray
+    blocks: FloatArray  # (5, size): the plug-in's ridges, the guard's among them
+    notes: FloatArray  # `Books`; their rest is the plug-in's
+
+
+@kernel
+def certified_choose(
+    memory: FloatArray,
+    history: FloatArray,
+    blocks: FloatArray,
+    notes: FloatArray,
+    arms: FloatArray,
+    mask: BoolArray,
+) -> int:
+    """The plug-in index under guard; where the set is empty, the index alone."""
+    books, (n_arms, d) = open_books(notes), arms.shape
+    lower, upper, crossing = guarded_ends(memory, blocks, notes, arms)
+    if nothing_left(memory, crossing, books):
+        allowed = arms_in(mask, n_arms)
+        return ~largest(plugin_scores(blocks, books.rest, books.half, arms, allowed), allowed)
+    left = survivors(lower, upper, mask)
+    scores = plugin_scores(blocks, books.rest, books.half, arms, left)
+    t = open_ridge(blocks[books.own], d).n[0] + 1.0
+    return guarded_choice(lower, upper, scores, left, mask, books, t, d)
+
+
+@kernel
+def certified_observe(
+    memory: FloatArray,
+    history: FloatArray,
+    blocks: FloatArray,
+    notes: FloatArray,
+    x: FloatArray,
+    reward: float,
+    variance: float,
+) -> None:
+    """The plug-in's ridges learn, OFUL's among them; then the betting set."""
+    books = open_books(notes)
+    plugin_learn(blocks, books.rest, books.half, x, reward)
+    settle_radius(open_ridge(blocks[books.own], x.shape[0]), books)
+    bet_observe(memory, history, x, reward, variance)
+
+
+@kernel
+def index_of(blocks: FloatArray, notes: FloatArray, arms: FloatArray) -> FloatArray:
+    """The plug-in index of all arms."""
+    books = open_books(notes)
+    return plugin_scores(blocks, books.rest, books.half, arms, arms_in(NO_MASK, arms.shape[0]))
+
+
+class CertifiedUCB(GuardedPolicy):
+    """The regret of tuned heuristics, untuned, with a bound that one can read off.
+
+    An empirical-Bayes index chooses among the arms that a valid set has not eliminated; `ledger`
+    adds up a bound on the regret; and a net hands the choice to optimism where the ledger would
+    pass OFUL's bound, or where the index would have cost more than 25 times what optimism has.
+
+    Under BetOFUL's assumptions (rewards in a known range, E[y | past, x] = <x, theta*>,
+    |theta*| <= theta_norm; no variance, no horizon, no tuning), with probability at least
+    1 - failure_prob at all times: theta* is in `confidence_set`, the best arm is never eliminated,
+    the regret is at most `ledger` (if the mean of every arm lies in the reward range), and, if
+    rewards come at once, `ledger` is at most twice OFUL's regret bound and at most 26 times what
+    the optimistic rounds have added to it, and half the range.
+
+    Delayed and batched rewards keep what they keep for `BetOFUL`. Cost: O(d^2) an update and an
+    arm, up to twice BetOFUL's time; 5 matrices more than it, and the same history.
+
+    Notes
+    -----
+    This library's own algorithm. Index, theorem, proof and figures, also where it loses, are on its
+    page in the documentation; `Guarded` puts your own index in its place.
+    """
+
+    _rule = rule(CertifiedState, certified_choose, certified_observe, guarded_holds)
+
+    def _build(self) -> None:
+        super()._build()
+        self._learn_in(
+            CertifiedState,
+            certified_observe,
+            ridges=RIDGES,
+            extra=RIDGE_EXTRA,
+            rest=plugin_size(self.dim),
+        )
+        start_plugin(self._set.blocks, self.feature_norm, self.dim)
+
+    def scores(self, arms: npt.ArrayLike) -> FloatArray:
+        """The plug-in index of each arm, shape (n_arms,): for rules of your own."""
+        return index_of(self._set.blocks, self._set.notes, self._space.arms(arms))
+
+    def _predict(self, X: FloatArray) -> FloatArray:
+        books, blocks = self._set.books, self._set.blocks
+        chosen = best_ridge(blocks, self.dim, books.half)
+        return dots(X, open_ridge(blocks[chosen], self.dim).center.copy())
