@@ -17,6 +17,8 @@ import numba
 from numba.extending import register_jitable
 from numba.np import linalg as numba_linalg
 
+from voful.kernel_cache import forgive, warn_uncached
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -60,8 +62,10 @@ def kernel(function: Callable[P, R], *, calls: str = "") -> Callable[P, R]:
     try:
         compiled = numba.njit(cache=True, **_OPTIONS)(function)
     except RuntimeError:  # neither the package's folder nor a home can be written to
+        warn_uncached("neither the library's folder nor a home can be written to")
         compiled = numba.njit(**_OPTIONS)(function)
     _stamp(compiled, function.__code__.co_filename, calls)
+    forgive(compiled)
     made: Callable[P, R] = compiled
     return made
 

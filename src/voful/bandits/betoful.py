@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from voful.bandits import arguments as given
@@ -124,11 +123,6 @@ class BetOFUL(CompiledPolicy, OptimisticPolicy):
 
     def _observe_many(self, X: FloatArray, rewards: FloatArray, variances: FloatArray) -> None:
         self._set._observe_many(X, rewards)
-
-    def _index(self, arms: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        mean, lower, upper = super()._index(arms)
-        # The first ellipsoid's centre may lie outside another ellipsoid.
-        return np.minimum(np.maximum(mean, lower), upper), lower, upper
 
     def _reserve(self, rounds: int, n_arms: int) -> None:
         self._set.reserve(rounds)
