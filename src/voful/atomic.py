@@ -8,13 +8,10 @@ import glob
 import os
 import secrets
 import stat
-import time
 from collections.abc import Iterator
 from typing import BinaryIO
 
 from voful.typing import Path
-
-JUST_MADE = 60.0  # seconds
 
 
 @contextlib.contextmanager
@@ -45,23 +42,23 @@ def _private(temporary: str, target: str) -> BinaryIO:
     except OSError:  # not tempfile, whose files are private: the kernel applies the user's umask
         mode = None
     new = 0o666 if mode is None else 0o600
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, new)
-    try:
-        with contextlib.suppress(OSError):  # file systems without locks: no leftovers removed
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if mode is not None:
-            os.fchmod(handle, mode)
-        return os.fdopen(handle, "wb")
-    except BaseException:
-        os.close(handle)
-        raise
+    while True:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, new)
+        try:
+            with contextlib.suppress(OSError):  # file systems without locks: leftovers stay
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(handle).st_nlink:
+                if mode is not None:
+                    os.fchmod(handle, mode)
+                return os.fdopen(handle, "wb")
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)  # another writer was faster, and took it for a leftover
 
 
 def _remove_leftovers(target: str) -> None:
     for leftover in glob.glob(f"{glob.escape(target)}.{'[0-9a-f]' * 16}.tmp"):
         with contextlib.suppress(OSError), open(leftover, "rb") as file:
-            found = os.fstat(file.fileno())
-            # A writer that has not locked its new file yet has written nothing into it.
-            if found.st_size or time.time() - found.st_mtime > JUST_MADE:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                os.unlink(leftover)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.unlink(leftover)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import inspect
+import io
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -174,8 +175,10 @@ def save(thing: Persistent, path: Path) -> None:
         "config": _as_json(config),
         "rng": rng,
     }
+    content = io.BytesIO()
+    write_archive(content, header, arrays | state)
     with atomic_file(path) as file:
-        write_archive(file, header, arrays | state)
+        file.write(content.getbuffer())
 
 
 def _still_picture(thing: Persistent) -> tuple[Arrays, dict[str, Any] | None]:

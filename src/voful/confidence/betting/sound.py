@@ -81,8 +81,7 @@ def _sound_ellipsoids(memory: FloatArray, rules: Rules, unit: float) -> Invarian
     yield "one of the lambdas", bool(np.isin(Theta.lam, rules.lambdas).all())
     curved = np.diagonal(Theta.A.sum(axis=1), axis1=1, axis2=2)
     # Minorants may bend down: what is kept is only known to be positive with lambda.
-    least = -SLACK * (Theta.lam[:, None] + np.abs(curved))
-    yield "quadratics with a positive diagonal", bool((curved >= least).all())
+    yield "positive with lambda", bool((curved + Theta.lam[:, None] >= 0.0).all())
     yield "quadratics of bounded bets", _within(Theta.A * unit**2, FAR)
     yield "slopes of bounded bets", _within(Theta.b * unit, FAR) and _within(Theta.kappa, FAR)
     reach = _reach(rules, unit)

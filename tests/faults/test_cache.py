@@ -1,0 +1,98 @@
+"""Faults of the folder in which compiled kernels are kept: the kernel goes on, and says so once."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CODE = """
+import errno, os, sys, warnings
+from voful import kernel_cache
+from voful.compiled import kernel
+{fault}
+@kernel
+def add(a, b):
+    return a + b
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    assert add(1.0, 2.0) == 3.0 and add(1, 2) == 3
+print(sum("not kept" in str(w.message) for w in said), sum(add.stats.cache_hits.values()))
+"""
+
+FULL_DISK = """
+import numba.core.caching as caching
+def full(*args, **kwargs):
+    raise OSError(errno.ENOSPC, "No space left on device")
+caching.IndexDataCacheFile.save = full
+"""
+
+
+def run(tmp_path: Path, fault: str = "") -> list[int]:
+    """(warnings, kernels found on disk) of a process with a small kernel."""
+    script = tmp_path / "small.py"
+    if not script.exists() or script.read_text() != CODE.format(fault=fault):
+        stamp = script.stat() if script.exists() else None
+        script.write_text(CODE.format(fault=fault))
+        if stamp:
+            os.utime(script, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
+    }
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    return [int(word) for word in done.stdout.split()]
+
+
+def test_undisturbed(tmp_path: Path) -> None:
+    """The control: kept, and found by the next process."""
+    assert run(tmp_path) == [0, 0]
+    assert run(tmp_path) == [0, 2]
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    assert run(tmp_path, FULL_DISK) == [1, 0]
+
+
+@pytest.mark.parametrize("content", [b"", b"\x80", b"junk" * 100])
+def test_a_truncated_index(tmp_path: Path, content: bytes) -> None:
+    run(tmp_path)
+    (index,) = (tmp_path / "cache").rglob("*.nbi")
+    index.write_bytes(index.read_bytes()[:20] + content)
+    assert run(tmp_path) == [1, 0]
+    assert run(tmp_path)[0] == 0, "the index is whole again"
+
+
+def test_truncated_kernels(tmp_path: Path) -> None:
+    run(tmp_path)
+    for kernel in (tmp_path / "cache").rglob("*.nbc"):
+        kernel.write_bytes(kernel.read_bytes()[:50])
+    assert run(tmp_path)[0] <= 1
+
+
+def test_nowhere_to_write(tmp_path: Path) -> None:
+    fault = """
+import numba
+made = numba.njit
+def njit(*args, **options):
+    if options.get("cache"):
+        raise RuntimeError("cannot cache function: no locator available")
+    return made(*args, **options)
+numba.njit = njit
+"""
+    script = CODE.replace("with warnings", "if 1:\n  pass\nwith warnings").format(fault=fault)
+    path = tmp_path / "nowhere.py"
+    path.write_text(script)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, str(path)], capture_output=True, text=True, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("are not kept") == 1
