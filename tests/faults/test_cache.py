@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 CODE = """
 import errno, os, sys, warnings
 from voful import kernel_cache
@@ -61,11 +59,10 @@ def test_a_full_disk(tmp_path: Path) -> None:
     assert run(tmp_path, FULL_DISK) == [1, 0]
 
 
-@pytest.mark.parametrize("content", [b"", b"\x80", b"junk" * 100])
-def test_a_truncated_index(tmp_path: Path, content: bytes) -> None:
+def test_a_truncated_index(tmp_path: Path) -> None:
     run(tmp_path)
     (index,) = (tmp_path / "cache").rglob("*.nbi")
-    index.write_bytes(index.read_bytes()[:20] + content)
+    index.write_bytes(index.read_bytes()[:20])
     assert run(tmp_path) == [1, 0]
     assert run(tmp_path)[0] == 0, "the index is whole again"
 

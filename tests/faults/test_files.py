@@ -18,11 +18,12 @@ import pytest
 from faults import crafted, valid_files
 
 import voful
+from helpers import full
 from voful import OFUL, VOFUL, FileFormatError, registry
 from voful.mdp.model import LinearMixtureModel
 from voful.persistence import Stateful
 
-N_FILES = 20_000 if os.environ.get("VOFUL_TEST_FULL") == "1" else 1_000
+N_FILES = 20_000 if full() else 600
 SEED = 20
 
 

@@ -12,7 +12,9 @@ import numpy as np
 import polars as pl
 
 import voful
-from helpers import count
+from helpers import full
+
+KILLS, INTERRUPTS = (100, 50) if full() else (3, 2)
 
 STUDY = """
 name = "killed"
@@ -52,14 +54,14 @@ def test_killed_at_failpoints(tmp_path: Path) -> None:
     study = declared(tmp_path)
     total = events(play("calm", study, tmp_path / "calm", 0))
     calm = numbers(tmp_path / "calm")
-    for k, n in enumerate(np.linspace(1, total - 1, count(100)).astype(int)):
+    for k, n in enumerate(np.linspace(1, total - 1, KILLS).astype(int)):
         out = tmp_path / f"out-{k % 5}"
         died = play("kill", study, out, int(n))
         assert died.returncode in (-9, 0), died.stderr  # 0: what was left took fewer events
         if (out / "manifest.json").exists():
             stored = numbers(out)  # readable at any time, each row as in the calm one
             assert stored.join(calm, on=stored.columns, how="anti", nulls_equal=True).is_empty()
-    for k in range(min(5, count(100))):
+    for k in range(min(5, KILLS)):
         play("calm", study, tmp_path / f"out-{k}", 0)
         assert numbers(tmp_path / f"out-{k}").equals(calm)
         assert not list((tmp_path / f"out-{k}").rglob("*.tmp"))
@@ -69,7 +71,7 @@ def test_interrupted_at_failpoints(tmp_path: Path) -> None:
     """Ctrl-C: exit code 130 and a message; the same command goes on."""
     study, out = declared(tmp_path), tmp_path / "out"
     total = events(play("interrupt", study, tmp_path / "calm", 0))
-    for n in np.linspace(1, 0.9 * total, max(3, count(50) // 2 if total else 3)).astype(int):
+    for n in np.linspace(1, 0.9 * total, INTERRUPTS).astype(int):
         stopped = play("interrupt", study, out / str(n), int(n))
         assert stopped.returncode == 130, (n, stopped.returncode, stopped.stderr[-500:])
         assert "stopped; what is stored is kept" in stopped.stderr + stopped.stdout
