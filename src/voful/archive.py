@@ -31,12 +31,17 @@ _LARGE = 2**31 - 1  # archives above have a second end, with larger numbers
 
 def write_archive(file: BinaryIO, header: Mapping[str, Any], arrays: Arrays) -> None:
     """Write header and arrays."""
-    with zipfile.ZipFile(file, "w") as archive:
+    archive = zipfile.ZipFile(file, "w")
+    try:
         archive.writestr(HEADER, json.dumps(header))
         for name, array in arrays.items():
             buffer = io.BytesIO()
             np.lib.format.write_array(buffer, array, allow_pickle=False)
             archive.writestr(f"{name}.npy", buffer.getvalue())
+        archive.close()
+    except BaseException:
+        archive.fp = None  # else closing a half-written member replaces Ctrl-C by a ValueError
+        raise
 
 
 def read_archive(file: BinaryIO) -> tuple[dict[str, Any], Arrays]:
