@@ -58,11 +58,11 @@ def craft(members: Members, rng: np.random.Generator) -> Members:
     changed = dict(members)
     for _ in range(1 if rng.random() < 0.8 else 2):
         kind = rng.random()
-        arrays = [name for name in changed if name.endswith(".npy")]
+        arrays = [name for name, member in changed.items() if isinstance(member, np.ndarray)]
         if kind < 0.7 and arrays:
             name = str(rng.choice(arrays))
             changed[name] = _other_array(changed[name], rng)
-        elif kind < 0.95 and "header.json" in changed:
+        elif kind < 0.95 and isinstance(changed.get("header.json"), dict):
             changed["header.json"] = _other_header(changed["header.json"], rng)
         else:
             changed = _other_members(changed, rng)

@@ -29,7 +29,7 @@ def _things(id: str, kind: str) -> list[Any]:
         play_some(young, 3)
         return [old, young]
     return [_agent(id, random_model(), 12), _agent(id, random_model(1, dim=5), 3)] + (
-        [_agent(id, signed_model(0), 3)] if id in ("varlin", "bet-vtr", "ucrl-vtr") else []
+        [_agent(id, signed_model(0), 3)] if id in ("varlin", "ucrl-vtr") else []
     )
 
 
