@@ -16,6 +16,7 @@ from voful.typing import FloatArray
 __all__ = [
     "assert_exit_rate",
     "count",
+    "full",
     "make_policy",
     "members",
     "play_some",
@@ -25,9 +26,14 @@ __all__ = [
 ]
 
 
-def count(full: int) -> int:
+def full() -> bool:
+    """Whether the suites run at their full counts."""
+    return os.environ.get("VOFUL_TEST_FULL") == "1"
+
+
+def count(all_of_them: int) -> int:
     """How many runs: all with --full, else the first tenth of the same seeds."""
-    return full if os.environ.get("VOFUL_TEST_FULL") == "1" else math.ceil(full / 10)
+    return all_of_them if full() else math.ceil(all_of_them / 10)
 
 
 def assert_exit_rate(exits: int, runs: int, failure_prob: float) -> None:

@@ -166,6 +166,8 @@ def _run(study: Study, out: Path, *, table: bool = True, **how: Any) -> bool:
             f"{summary.foreign} stored runs are of an earlier form of this study or of the "
             "library; they are kept, and not part of its results"
         )
+    for place in summary.damaged:
+        _say(f"damaged, set aside, and its runs played again: {place}", "yellow")
     if table and (summary.played or summary.stored):
         _print_table(tables.headline(final_table(results(out)), study.step))
     _say(f"results: {out}")
@@ -220,8 +222,8 @@ def merge(
 @app.command()
 def export(directory: Results, csv: Annotated[Path, typer.Option(help="File to write.")]) -> None:
     """Write the results as CSV."""
+    from voful.atomic import atomic_file
     from voful.experiments.store.store import results
-    from voful.persistence import atomic_file
 
     with _clear_errors(csv), atomic_file(csv) as file:
         results(directory).write_csv(file)

@@ -21,6 +21,7 @@ from numba.core.typing.templates import infer_global
 from numba.np import linalg as numba_linalg
 
 from voful import notice
+from voful.kernel_cache import forgive
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -91,9 +92,10 @@ def kernel(function: Callable[P, R], *, calls: str = "") -> Callable[P, R]:
     try:
         compiled = numba.njit(cache=True, **_OPTIONS)(function)
     except RuntimeError:  # neither the package's folder nor a home can be written to
-        notice.cannot_keep()
+        notice.cannot_keep("neither its own folder nor a home can be written to")
         compiled = numba.njit(**_OPTIONS)(function)
     _stamp(compiled, function.__code__.co_filename, calls)
+    forgive(compiled)
     made: Callable[P, R] = compiled
     return made
 

@@ -27,12 +27,13 @@ def _quiet() -> bool:
 
 
 @cache  # once a process
-def cannot_keep() -> None:
-    """Say that kernels have no place on disk."""
+def cannot_keep(why: str) -> None:
+    """Say why kernels are not kept on disk."""
     if not _quiet():
         _LOG.warning(
-            "voful: neither its own folder nor a home can be written to, so every process compiles "
-            "anew what it uses; set NUMBA_CACHE_DIR to a folder that can be written to"
+            "voful: %s, so every process compiles anew what it uses; "
+            "set NUMBA_CACHE_DIR to a folder that can be written to",
+            why,
         )
 
 

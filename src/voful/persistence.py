@@ -1,33 +1,37 @@
 """Save and load: arrays and JSON in one file, never pickle.
 
-A file is a zip archive (NumPy's ``.npz``) that holds ``header.json`` and the arrays. An object is
-its constructor's arguments plus its arrays, so a file says what it is and any reader can open it.
+An object is its constructor's arguments plus its arrays, so a file says what it is and any reader
+can open it (`voful.archive` has the format). A file may come from anyone: what its arrays must
+satisfy is stated by each class, once, in ``_invariants``, and checked here, in one place.
 """
 
 from __future__ import annotations
 
 import contextlib
+import copy
 import inspect
 import io
-import json
 import os
-import secrets
-import zipfile
+import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, BinaryIO, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 
+from voful.archive import Arrays, read_archive, write_archive
+from voful.atomic import atomic_file
+from voful.invariants import Invariants
 from voful.typing import Path
-
-Arrays: TypeAlias = dict[str, np.ndarray[Any, Any]]
 
 FORMAT = "voful"
 FORMAT_VERSION = 2
+LARGEST = 1e250  # of any number in a state
+TRIES = 500  # to copy a state while another thread changes it: some seconds
+HEADER = {"format", "format_version", "class", "config", "rng"}
 
 
 class FileFormatError(ValueError):
-    """The file is truncated, foreign, or from a newer version."""
+    """The file is truncated, foreign, damaged, crafted, or from a newer version."""
 
 
 class Stateful:
@@ -35,12 +39,21 @@ class Stateful:
 
     All that changes after construction lives in the arrays named in ``_arrays`` (those in
     ``_growing`` may change their shape) or in the parts named in ``_parts``, each a Stateful or a
-    sequence of them.
+    sequence of them. What arrays from a file must satisfy is what ``_invariants`` yields.
     """
 
     _arrays: ClassVar[tuple[str, ...]] = ()
     _growing: ClassVar[tuple[str, ...]] = ()
     _parts: ClassVar[tuple[str, ...]] = ()
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        """What must hold of a state, for all that is done with it to end and to stay in bounds.
+
+        `state` has this object's arrays, and those of its parts as ``part/array``; names, types
+        and shapes (of arrays that do not grow) are right, floats are finite, and the parts' own
+        invariants hold. Of `self` only what never changes may be used.
+        """
+        yield from ()
 
     def state(self) -> Arrays:
         """The arrays that change; those of parts as ``part/array`` or ``part/0/array``."""
@@ -51,6 +64,9 @@ class Stateful:
 
     def restore(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
         """Take over the arrays of another object's `state`; all of them, or none on error."""
+        if arrays.keys() != self.state().keys():
+            odd = sorted(arrays.keys() ^ self.state().keys())
+            raise ValueError(f"unknown or missing arrays {odd[:5]}")
         self._check(arrays)
         self._assign(arrays)
 
@@ -63,13 +79,19 @@ class Stateful:
                 yield from ((f"{name}/{i}", item) for i, item in enumerate(part))
 
     def _check(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
+        """ValueError where a state has wrong types, shapes or numbers, or breaks an invariant."""
         for name in self._arrays:
             current, loaded = np.asarray(getattr(self, name)), arrays[name]
             grown = name in self._growing and loaded.ndim == current.ndim
             if loaded.dtype != current.dtype or not (grown or loaded.shape == current.shape):
                 raise ValueError(f"array {name!r} is {loaded.dtype} of shape {loaded.shape}")
+            if not _moderate(loaded):
+                raise ValueError(f"array {name!r} holds numbers that are not finite or too large")
         for prefix, part in self._named_parts():
             part._check(_below(prefix, arrays))
+        for what, holds in self._invariants(dict(arrays)):
+            if not holds:
+                raise ValueError(f"{type(self).__name__} does not satisfy: {what}")
 
     def _assign(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
         for name in self._arrays:
@@ -79,6 +101,13 @@ class Stateful:
                 getattr(self, name)[...] = arrays[name]  # in place: kernels hold views of it
         for prefix, part in self._named_parts():
             part._assign(_below(prefix, arrays))
+
+
+def _moderate(array: np.ndarray[Any, Any]) -> bool:
+    """Whether all floats are finite and of a size that can be computed with."""
+    if array.dtype.names is not None:
+        return all(_moderate(array[name]) for name in array.dtype.names)
+    return array.dtype.kind != "f" or bool((np.abs(array) <= LARGEST).all())
 
 
 def _below(prefix: str, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Arrays:
@@ -98,6 +127,17 @@ class Persistent(Stateful):
     """
 
     _arguments: ClassVar[Mapping[str, type[Persistent]]] = {}
+    _turn: int = 0
+    """Odd while a public method changes the object: `save` waits, in whatever thread."""
+
+    @classmethod
+    def _least_numbers(cls, config: Mapping[str, Any]) -> int:
+        """How many numbers the state of such an object has at least.
+
+        A file with fewer is refused before the object is made, so that a short file cannot ask for
+        a large one. The arguments are not checked yet.
+        """
+        return 0
 
     def config(self) -> dict[str, Any]:
         """The constructor's arguments that make this object anew."""
@@ -122,40 +162,45 @@ def _brief(value: object) -> str:
 
 
 def save(thing: Persistent, path: Path) -> None:
-    """Write `thing` to `path`, atomically: either the old file stays or the new one is whole."""
-    rng = getattr(thing, "_rng", None)
+    """Write `thing` to `path`, atomically: either the old file stays or the new one is whole.
+
+    Another thread may change the object meanwhile: what is written is its state between two calls.
+    """
     config, arrays = _split_config(thing)
+    state, rng = _still_picture(thing)
     header = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "class": type(thing).__name__,
-        "config": config,
-        "rng": None if rng is None else rng.bit_generator.state,
+        "config": _as_json(config),
+        "rng": rng,
     }
-    with atomic_file(path) as file, zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("header.json", json.dumps(header, default=_as_json))
-        for name, array in (arrays | thing.state()).items():
-            buffer = io.BytesIO()
-            np.lib.format.write_array(buffer, array, allow_pickle=False)
-            archive.writestr(f"{name}.npy", buffer.getvalue())
+    content = io.BytesIO()
+    write_archive(content, header, arrays | state)
+    with atomic_file(path) as file:
+        file.write(content.getbuffer())
 
 
-@contextlib.contextmanager
-def atomic_file(path: Path) -> Iterator[BinaryIO]:
-    """A file to write that takes the place of `path` at the end, on disk, or not at all."""
-    target = os.path.realpath(path)
-    temporary = f"{target}.{secrets.token_hex(8)}.tmp"
-    # Not tempfile: its files are private (0600); the kernel applies the user's umask here.
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+def _still_picture(thing: Persistent) -> tuple[Arrays, dict[str, Any] | None]:
+    """A copy of the arrays and of the generator's state that nobody changed meanwhile, checked."""
+    for tried in range(TRIES):
+        turn = thing._turn
+        if turn % 2 == 0:
+            try:
+                state = {name: array.copy() for name, array in thing.state().items()}
+                rng = getattr(thing, "_rng", None)
+                drawn = None if rng is None else copy.deepcopy(rng.bit_generator.state)
+                if thing._turn == turn:
+                    thing._check(state)
+                    return state, drawn
+            except Exception:
+                if thing._turn == turn:
+                    raise
+        time.sleep(min(1e-4 * tried, 1e-2))
+    raise RuntimeError(
+        f"save: another thread changes this {type(thing).__name__} all the time; save it between "
+        "two of its updates"
+    )
 
 
 def _split_config(thing: Persistent, prefix: str = "config") -> tuple[dict[str, Any], Arrays]:
@@ -180,7 +225,7 @@ def _join_config(
     own = {name: array for name, array in _below(prefix, arrays).items() if "/" not in name}
     config = {**plain, **own}
     if isinstance(plain.get("seed"), dict):
-        config["seed"] = np.random.SeedSequence(**plain["seed"])
+        config["seed"] = _seed_sequence(**plain["seed"])
     for name, argument in cls._arguments.items():
         if plain[name] is not None:
             nested = _join_config(argument, plain[name], arrays, f"{prefix}/{name}")
@@ -188,31 +233,55 @@ def _join_config(
     return config
 
 
-def _as_json(value: object) -> object:
+def _seed_sequence(
+    entropy: Any, spawn_key: list[int], pool_size: int, n_children_spawned: int
+) -> np.random.SeedSequence:
+    """The sequence that was stored, if it is of a size that somebody may have used."""
+    words = entropy if isinstance(entropy, list) else [entropy]
+    small = len(words) <= 1000 and len(spawn_key) <= 1000 and 4 <= pool_size <= 1000
+    numbers = [*words, *spawn_key, pool_size, n_children_spawned]
+    if not small or not all(type(n) is int and n >= 0 for n in numbers):
+        raise ValueError("seed: no sequence of whole numbers of a moderate size")
+    return np.random.SeedSequence(
+        entropy,
+        spawn_key=tuple(spawn_key),
+        pool_size=pool_size,
+        n_children_spawned=n_children_spawned,
+    )
+
+
+def _as_json(value: Any) -> Any:
+    """The same without NumPy's types."""
+    if isinstance(value, dict):
+        return {name: _as_json(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_as_json(item) for item in value]
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.random.SeedSequence):
-        return value.state
+        return _as_json(value.state)
+    if value is None or isinstance(value, (str, int, float)):
+        return value
     raise TypeError(f"cannot store {type(value).__name__} in a header")
 
 
 def load(path: Path, wanted: type[Persistent] | Callable[[str], type[Persistent]]) -> Any:
-    """Make the object that `save` wrote: of this class, or of the one found by the stored name."""
-    with open(path, "rb") as file, _clear_errors(path), zipfile.ZipFile(file) as archive:
-        header = _header(archive, path)
-        name = header["class"]
+    """Make the object that `save` wrote: of this class, or of the one found by the stored name.
+
+    The file may come from anyone: FileFormatError, or an object whose state is valid.
+    """
+    with open(path, "rb") as file, _clear_errors(path):
+        header, arrays = read_archive(file)
+        name = _class_name(header, path)
         cls: Any = wanted if isinstance(wanted, type) else wanted(name)
         if cls.__name__ != name:
-            raise FileFormatError(f"{path}: holds a {name}, not a {cls.__name__}")
-        arrays = {
-            name.removesuffix(".npy"): np.lib.format.read_array(
-                io.BytesIO(archive.read(name)), allow_pickle=False
-            )
-            for name in archive.namelist()
-            if name.endswith(".npy")
-        }
-        thing = cls.from_config(_join_config(cls, header["config"], arrays))
-        thing.restore(arrays)
+            raise FileFormatError(f"{os.fspath(path)}: holds a {name}, not a {cls.__name__}")
+        state = {k: array for k, array in arrays.items() if not k.startswith("config/")}
+        config = _join_config(cls, header["config"], arrays)
+        if cls._least_numbers(config) > sum(array.size for array in state.values()):
+            raise ValueError("its arguments ask for more than the file holds")
+        thing = cls.from_config(config)
+        thing.restore(state)
         if header["rng"] is not None:
             thing._rng.bit_generator.state = header["rng"]
         return thing
@@ -226,23 +295,28 @@ def _clear_errors(path: Path) -> Iterator[None]:
     except FileFormatError:
         raise
     except Exception as error:
+        said = "".join(c if c.isprintable() else "?" for c in str(error)[:300])
         raise FileFormatError(
-            f"{os.fspath(path)}: not a voful file, or a damaged one ({error})"
+            f"{os.fspath(path)}: not a voful file, or a damaged one ({said})"
         ) from error
 
 
-def _header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
-    header = json.loads(archive.read("header.json"))
-    if header["format"] != FORMAT or type(header["format_version"]) is not int:
-        raise FileFormatError(f"{os.fspath(path)}: not a voful file")
-    if header["format_version"] > FORMAT_VERSION:
+def _class_name(header: dict[str, Any], path: Path) -> str:
+    """What the file says that it holds, if it is one of this format."""
+    place, number, name = os.fspath(path), header["format_version"], header["class"]
+    if header["format"] != FORMAT or type(number) is not int:
+        raise FileFormatError(f"{place}: not a voful file")
+    if number > FORMAT_VERSION:
         raise FileFormatError(
-            f"{os.fspath(path)}: written by a newer voful (format {header['format_version']}; "
-            f"this one reads up to {FORMAT_VERSION})"
+            f"{place}: written by a newer voful (format {number:.0f}; this one reads up to "
+            f"{FORMAT_VERSION})"
         )
-    if header["format_version"] < FORMAT_VERSION:
+    if number < FORMAT_VERSION:
         raise FileFormatError(
-            f"{os.fspath(path)}: written by voful 0.1 (format {header['format_version']}; this one "
-            f"reads format {FORMAT_VERSION}): load and play it with voful<0.2, or learn it anew"
+            f"{place}: written by voful 0.1 (format {number}; this one reads format "
+            f"{FORMAT_VERSION}): load and play it with voful<0.2, or learn it anew"
         )
-    return dict(header)
+    named = isinstance(name, str) and name.isidentifier() and len(name) <= 100
+    if header.keys() != HEADER or not named:
+        raise FileFormatError(f"{place}: not a voful file, or a damaged one (its header)")
+    return str(name)

@@ -49,9 +49,9 @@ def _shorten(text: str) -> str:
 # --- scalars ----------------------------------------------------------------------------------
 
 
-def positive_int(name: str, value: object) -> int:
-    """A whole number >= 1."""
-    return _whole(name, value, 1)
+def positive_int(name: str, value: object, most: int = 2**53) -> int:
+    """A whole number >= 1; up to 2^53 it is exact as a float."""
+    return _whole(name, value, 1, most)
 
 
 def nonnegative_int(name: str, value: object) -> int:
@@ -59,15 +59,15 @@ def nonnegative_int(name: str, value: object) -> int:
     return _whole(name, value, 0)
 
 
-def _whole(name: str, value: object, least: int) -> int:
-    allowed = f"a whole number >= {least}"
+def _whole(name: str, value: object, least: int, most: int | None = None) -> int:
+    allowed = f"a whole number >= {least}" + (f", at most {most}" if most else "")
     if isinstance(value, (bool, np.bool_)):
         raise fail_type(name, value, allowed)
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         raise fail_type(name, value, allowed) from None
-    if number < least:
+    if number < least or (most is not None and number > most):
         raise fail(name, number, allowed)
     return number
 
@@ -110,8 +110,8 @@ def nonnegative_float(name: str, value: object) -> float:
 
 
 def probability(name: str, value: object) -> float:
-    """A number strictly between 0 and 1."""
-    return _number(name, value, "a number strictly between 0 and 1", lambda x: 0.0 < x < 1.0)
+    """A number strictly between 0 and 1, at least 1e-300."""
+    return _number(name, value, "a number between 1e-300 and 1, not 1", lambda x: 1e-300 <= x < 1.0)
 
 
 def boolean(name: str, value: object) -> bool:
@@ -129,8 +129,8 @@ def choice(name: str, value: object, allowed: Sequence[str]) -> str:
 
 
 def reward_range(name: str, value: object) -> tuple[float, float]:
-    """A pair (low, high) of finite numbers, high - low >= 1e-6: ties and slack are 1e-9."""
-    allowed = "a pair (low, high) of finite numbers with high - low >= 1e-6 (else rescale rewards)"
+    """A pair (low, high) of numbers of size <= 1e100, high - low >= 1e-6 (slack is 1e-9)."""
+    allowed = "a pair (low, high), sizes <= 1e100, with high - low >= 1e-6 (else rescale rewards)"
     try:
         ends = tuple(value)  # type: ignore[arg-type,var-annotated]
     except TypeError:
@@ -139,7 +139,8 @@ def reward_range(name: str, value: object) -> tuple[float, float]:
         raise fail(name, value, allowed)
     low, high = (finite_float(name, end, allowed) for end in ends)
     # A range whose width is lost in the rounding of its ends carries no information.
-    if not max(1e-6, 1e-12 * max(abs(low), abs(high))) <= high - low < math.inf:
+    largest = max(abs(low), abs(high))
+    if not max(1e-6, 1e-12 * largest) <= high - low or largest > 1e100:
         raise fail(name, (low, high), allowed)
     return low, high
 
@@ -147,20 +148,6 @@ def reward_range(name: str, value: object) -> tuple[float, float]:
 def reward_range_or_none(name: str, value: object) -> tuple[float, float] | None:
     """A pair (low, high), or None where rewards are unbounded."""
     return None if value is None else reward_range(name, value)
-
-
-def noise_scale(bounds: tuple[float, float] | None) -> float:
-    """Half the reward range: rewards in it are so sub-Gaussian (Hoeffding's lemma)."""
-    if bounds is None:
-        raise fail("noise_scale", None, "a number > 0 where reward_range is None")
-    return 0.5 * (bounds[1] - bounds[0])
-
-
-def noise_bound(bounds: tuple[float, float] | None) -> float:
-    """The length of the reward range, which no noise exceeds, since the mean lies in it too."""
-    if bounds is None:
-        raise fail("noise_bound", None, "a number > 0 where reward_range is None")
-    return scale("reward_range (its length)", bounds[1] - bounds[0])
 
 
 def seed_value(name: str, value: object) -> int | np.random.SeedSequence:
@@ -178,6 +165,8 @@ def seed(value: object) -> np.random.SeedSequence:
 
 
 def _as_array(name: str, value: npt.ArrayLike, allowed: str) -> np.ndarray[Any, Any]:
+    if isinstance(value, np.ma.MaskedArray):  # np.asarray would show what the mask hides
+        raise fail_type(name, value, f"{allowed}, without a mask of its own")
     try:
         return np.asarray(value)
     except (TypeError, ValueError):  # ragged lists

@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 import voful
+from voful.experiments.store.checked_files import name_of
 from voful.experiments.store.store import Store
 from voful.experiments.study.run import Run
 from voful.experiments.study.study import read_study
@@ -110,8 +111,9 @@ def test_twenty_kills_change_nothing(tmp_path: Path) -> None:
         now = fingerprints(out)
         assert stored.items() <= now.items(), "a stored run was written again"
         assert all(len(pl.read_parquet(out / "runs" / name)) for name in now), "torn"
-        again = {f"{logged[line]}.parquet" for line in begun(study)[seen:]}
-        assert not again & stored.keys(), "a stored run was played again"
+        again = {logged[line] for line in begun(study)[seen:]}
+        kept = {name_of(out / name) for name in stored}
+        assert not again & kept, "a stored run was played again"
         assert len(now) < 64, "the study ended before the last kill"
 
     finish(start(study, out, "--workers", "2"))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from voful.archive import Arrays
 from voful.bandits import arguments as given
 from voful.bandits.base import Policy
+from voful.invariants import Invariants, whole
 from voful.typing import BoolArray, FloatArray, Seed
 
 
@@ -21,6 +23,9 @@ class Toy(Policy):
     def _build(self) -> None:
         super()._build()
         self._tally = np.zeros(2)  # rewards learnt, their sum
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        yield "a number of rewards", whole(state["_tally"][0])
 
     @property
     def n_observations(self) -> int:

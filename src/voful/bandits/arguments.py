@@ -9,6 +9,9 @@ from typing import Any
 from voful import validation
 from voful.parameters import parameter
 
+dimension = partial(validation.positive_int, most=10**5)
+"""Of arms; beyond, no matrix fits into a memory."""
+
 
 def failure_prob(meaning: str = "Probability that theta* ever leaves the set.") -> Any:
     """delta."""
@@ -31,13 +34,27 @@ def reward_range_or_none(instead: str) -> Any:
     return parameter(validation.reward_range_or_none, meaning, default=(-1.0, 1.0))
 
 
+def half_range(bounds: tuple[float, float] | None) -> float:
+    """Half the reward range: rewards in it are so sub-Gaussian (Hoeffding's lemma)."""
+    if bounds is None:
+        raise validation.fail("noise_scale", None, "a number > 0 where reward_range is None")
+    return 0.5 * (bounds[1] - bounds[0])
+
+
+def range_length(bounds: tuple[float, float] | None) -> float:
+    """The length of the reward range, which no noise exceeds, since the mean lies in it too."""
+    if bounds is None:
+        raise validation.fail("noise_bound", None, "a number > 0 where reward_range is None")
+    return validation.scale("reward_range (its length)", bounds[1] - bounds[0])
+
+
 def noise_scale(meaning: str) -> Any:
     """A sub-Gaussian scale; by default half the reward range (Hoeffding's lemma)."""
     return parameter(
         validation.positive_float,
         meaning,
         default=None,
-        derived=lambda policy: validation.noise_scale(policy.reward_range),
+        derived=lambda policy: half_range(policy.reward_range),
     )
 
 
@@ -47,13 +64,13 @@ def noise_bound(meaning: str) -> Any:
         validation.scale,
         meaning,
         default=None,
-        derived=lambda policy: validation.noise_bound(policy.reward_range),
+        derived=lambda policy: range_length(policy.reward_range),
     )
 
 
 def theta_norm(meaning: str = "S: |theta*| <= S.") -> Any:
     """S."""
-    return parameter(validation.positive_float, meaning, default=1.0)
+    return parameter(validation.scale, meaning, default=1.0)
 
 
 def theta_scale(meaning: str = "S: |theta*| <= S.") -> Any:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from voful.bandits.base import CompiledPolicy
+from voful.archive import Arrays
+from voful.bandits.base import CompiledPolicy, square
 from voful.compiled import kernel, part
 from voful.confidence.algebra import dots
 from voful.confidence.ellipsoids.ridge import check_conditioning, new_ridges, open_ridge
 from voful.confidence.ellipsoids.sets import cut, meet
+from voful.confidence.ellipsoids.sound import scale_of, sound_ridges
+from voful.invariants import MOST, Invariants, whole
 from voful.typing import FloatArray
 
 
@@ -87,6 +91,15 @@ class ArmwisePolicy(CompiledPolicy):
         self._blocks = new_ridges(self.dim, np.ones(n_levels), np.full(n_levels, width), extra=1)
         return self._blocks, np.array(bounds)
 
+    @classmethod
+    def _least_numbers(cls, config: Mapping[str, Any]) -> int:
+        return square(config)
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        blocks = state["_blocks"]
+        yield from sound_ridges(blocks, self._blocks, self.dim, scale_of(self._space))
+        yield "whole numbers of rewards", whole(blocks[:, -1], 0, self._space.n_rounds or MOST)
+
     @property
     def confidence_set(self) -> None:
         """None: the bounds are those of single arms, not of theta*."""
@@ -104,4 +117,5 @@ class ArmwisePolicy(CompiledPolicy):
         return arm_means(self._blocks, X)
 
     def _index(self, arms: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        return self._predict(arms), *arm_intervals(self._blocks, self._state.constants, arms)
+        lower, upper = arm_intervals(self._blocks, self._state.constants, arms)
+        return np.minimum(np.maximum(self._predict(arms), lower), upper), lower, upper

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, Generic, Never, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from voful import persistence, validation
+from voful.bandits import arguments as given
 from voful.bandits.optimism import most_optimistic
 from voful.confidence.algebra import dots
 from voful.confidence.base import BaseConfidenceSet, RuleSet
@@ -17,6 +19,11 @@ from voful.parameters import Declared, parameter
 from voful.typing import BoolArray, FloatArray, Path
 
 Set = TypeVar("Set", bound=RuleSet)
+
+
+def square(config: Mapping[str, Any]) -> int:
+    """Numbers of one matrix of the policy's dimension."""
+    return int(config["dim"]) ** 2
 
 
 class Policy(Declared):
@@ -30,7 +37,7 @@ class Policy(Declared):
 
     needs_variance: ClassVar[bool] = False
 
-    dim: int = parameter(validation.positive_int, "Dimension d of the arms.", kw_only=False)
+    dim: int = parameter(given.dimension, "Dimension d of the arms.", kw_only=False)
 
     def _build(self) -> None:
         self._space = validation.ObservationSpace(
@@ -67,7 +74,12 @@ class Policy(Declared):
             Row of `arms` to play.
         """
         rows = self._space.arms(arms)
-        return self._choose(rows, self._space.mask(mask, rows.shape[0]))
+        allowed = self._space.mask(mask, rows.shape[0])
+        self._turn += 1
+        try:
+            return self._choose(rows, allowed)
+        finally:
+            self._turn += 1
 
     def update(self, x: npt.ArrayLike, reward: float, *, variance: float | None = None) -> None:
         """Learn that playing x paid reward (delayed and off-policy rewards work).
@@ -90,7 +102,11 @@ class Policy(Declared):
             variance = self._space.variance(variance)
         elif variance is not None:
             self._refuse("variance", variance)
-        self._observe(row, reward, variance or 0.0)
+        self._turn += 1
+        try:
+            self._observe(row, reward, variance or 0.0)
+        finally:
+            self._turn += 1
 
     def partial_fit(
         self,
@@ -108,7 +124,11 @@ class Policy(Declared):
             self._refuse("variances", variances)
         else:
             told = np.zeros(len(y))
-        self._observe_many(rows, y, told)
+        self._turn += 1
+        try:
+            self._observe_many(rows, y, told)
+        finally:
+            self._turn += 1
 
     def _refuse(self, name: str, value: object) -> Never:
         raise validation.fail(name, value, f"nothing: {type(self).__name__} is not told it")
@@ -150,6 +170,10 @@ class OptimisticPolicy(Policy):
 
     _parts: ClassVar[tuple[str, ...]] = ("confidence_set",)
 
+    @classmethod
+    def _least_numbers(cls, config: Mapping[str, Any]) -> int:
+        return square(config)  # a set keeps at least a matrix
+
     @property
     @abstractmethod
     def confidence_set(self) -> BaseConfidenceSet:
@@ -169,7 +193,9 @@ class OptimisticPolicy(Policy):
         return dots(X, self.confidence_set.center)
 
     def _index(self, arms: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        return self._predict(arms), *self.confidence_set.checked_interval(arms)
+        lower, upper = self.confidence_set.checked_interval(arms)
+        # The estimate may lie outside of what several sets have in common.
+        return np.minimum(np.maximum(self._predict(arms), lower), upper), lower, upper
 
     @property
     def n_observations(self) -> int:

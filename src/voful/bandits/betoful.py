@@ -22,7 +22,7 @@ from voful.confidence.betting.questions import (
     none_left,
     optimistic_ends,
     radius_of,
-    tighten_end,
+    tighten_ends,
 )
 from voful.confidence.betting.round import bet_observe
 from voful.confidence.betting.state import (
@@ -71,12 +71,13 @@ def cut_choose(
         return ~best_for(arms, mask, predictors.theta[leader(predictors)])
     width_scale, whitened = open_rules(memory).width_scale, np.empty(arms.shape[1])
     upper, width = optimistic_ends(Theta, width_scale, arms, mask)
-    known = np.zeros(arms.shape[0], dtype=np.bool_)
+    known, rival = np.zeros(arms.shape[0], dtype=np.bool_), np.empty(1, dtype=np.int64)
     choice = most_optimistic(upper, width, mask)
     while not known[choice]:
         known[choice] = True
         x = arms[choice]
-        tighten_end(Theta, width_scale, whitened, x, upper, width, choice)
+        rival[0] = choice
+        tighten_ends(Theta, width_scale, arms, upper, width, rival)
         half = radius_of(Risk, 0, 1.0) * math.sqrt(whiten(Risk.whitener[0], x, whitened))
         end = dot(x, Risk.center[0]) + half
         if end < upper[choice]:
@@ -176,11 +177,6 @@ class BetOFUL(CompiledPolicy, OptimisticPolicy):
 
     def _observe_many(self, X: FloatArray, rewards: FloatArray, variances: FloatArray) -> None:
         self._set._observe_many(X, rewards)
-
-    def _index(self, arms: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        mean, lower, upper = super()._index(arms)
-        # The first ellipsoid's centre may lie outside another ellipsoid.
-        return np.minimum(np.maximum(mean, lower), upper), lower, upper
 
     def _reserve(self, rounds: int, n_arms: int) -> None:
         self._set.reserve(rounds)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from voful.archive import Arrays
 from voful.bandits import arguments as given
-from voful.bandits.base import CompiledPolicy
+from voful.bandits.base import CompiledPolicy, square
 from voful.bandits.optimism import best_for
 from voful.compiled import kernel, part
 from voful.confidence.algebra import dots
@@ -19,7 +21,9 @@ from voful.confidence.ellipsoids.ridge import (
     open_ridge,
     ridge_update,
 )
+from voful.confidence.ellipsoids.sound import scale_of, sound_ridges
 from voful.confidence.rule import rule
+from voful.invariants import Invariants
 from voful.parameters import parameter
 from voful.typing import BoolArray, FloatArray, Seed
 from voful.validation import nonnegative_float, positive_float, reward_range_or_none
@@ -125,6 +129,15 @@ class EpsilonGreedy(CompiledPolicy):
         self._blocks = new_ridges(self.dim, np.array([self.ridge]), np.zeros(1), extra=1)
         self._blocks[0, -1] = exploration_rate(1.0, self.epsilon, self.decay)
         self._state = GreedyState(self._blocks, np.array([self.epsilon, self.decay]), np.zeros(1))
+
+    @classmethod
+    def _least_numbers(cls, config: Mapping[str, Any]) -> int:
+        return square(config)
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        blocks = state["_blocks"]
+        yield from sound_ridges(blocks, self._blocks, self.dim, scale_of(self._space))
+        yield "a rate in [0, 1]", bool(0.0 <= blocks[0, -1] <= 1.0)
 
     @property
     def confidence_set(self) -> None:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voful import validation
 from voful.bandits import arguments as given
 from voful.bandits.base import SetPolicy
 from voful.bandits.optimism import choose_in_ellipsoids
@@ -149,4 +148,4 @@ class LOFAV(SetPolicy[LofavSet]):
         """sigma_0: the noise is sigma_0-sub-Gaussian (Hoeffding's lemma)."""
         if self.constants == "paper" or self.reward_range is None:
             return self.noise_bound
-        return min(self.noise_bound, validation.noise_scale(self.reward_range))
+        return min(self.noise_bound, given.half_range(self.reward_range))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from voful.archive import Arrays
 from voful.bandits import arguments as given
 from voful.bandits.base import SetPolicy
 from voful.bandits.optimism import choose_in_ellipsoid
@@ -19,7 +20,9 @@ from voful.confidence.ellipsoids.ridge import (
     ridge_update,
 )
 from voful.confidence.ellipsoids.sets import RidgeEllipsoid, in_ellipsoids
+from voful.confidence.ellipsoids.sound import LARGEST_RADIUS
 from voful.confidence.rule import rule
+from voful.invariants import Invariants
 from voful.typing import FloatArray, Seed
 
 
@@ -93,3 +96,7 @@ class LOSAN(SetPolicy[RidgeEllipsoid]):
         blocks[0, -1] = beta
         state = LosanState(blocks, np.array([self.width_scale]))
         self._learn_in(RidgeEllipsoid(self._space, state, self._rule, theta_norm=self.theta_norm))
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        beta = state["confidence_set/blocks"][0, -1]
+        yield "a bound on the noise", bool(0.0 <= beta <= LARGEST_RADIUS)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from voful.archive import Arrays
 from voful.bandits import arguments as given
 from voful.bandits.base import SetPolicy
 from voful.bandits.optimism import most_optimistic_in_ellipsoid
@@ -20,7 +21,9 @@ from voful.confidence.ellipsoids.ridge import (
     ridge_update,
 )
 from voful.confidence.ellipsoids.sets import RidgeEllipsoid, in_ellipsoids
+from voful.confidence.ellipsoids.sound import scale_of, sound_ridge
 from voful.confidence.rule import rule
+from voful.invariants import Invariants
 from voful.parameters import parameter
 from voful.typing import BoolArray, FloatArray, Seed
 from voful.validation import nonnegative_float, positive_float
@@ -174,3 +177,7 @@ class OFUL(SetPolicy[RidgeEllipsoid]):
         self._chosen = blocks[0].copy()
         state = OfulState(blocks, np.array([*constants, self.det_growth]), self._chosen)
         self._learn_in(RidgeEllipsoid(self._space, state, self._rule, theta_norm=self.theta_norm))
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        rewards = scale_of(self._space)
+        yield from sound_ridge(state["_chosen"], self._chosen, self.dim, rewards)

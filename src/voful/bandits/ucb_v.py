@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from voful.archive import Arrays
 from voful.bandits import arguments as given
 from voful.bandits.base import CompiledPolicy
 from voful.bandits.known_arms import FREE, fill_table, slot_of
 from voful.bandits.optimism import most_optimistic
 from voful.compiled import kernel, part
 from voful.confidence.rule import rule
+from voful.invariants import SLACK, Invariants, between, whole
 from voful.parameters import parameter
 from voful.typing import BoolArray, FloatArray, IntArray, Seed
 from voful.validation import fail, nonnegative_float, positive_float
@@ -221,21 +223,27 @@ class UCBV(CompiledPolicy):
             fill_table(self._records, self.n_known_arms, self.dim, self._table)
             self._collect()
 
-    def _check(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
-        super()._check(arrays)
-        records, table = arrays["_records"], arrays["_table"]
-        capacity, n_known = len(records), arrays["_counts"][1]
-        fits = (
-            capacity >= FIRST_CAPACITY
-            and capacity & (capacity - 1) == 0
-            and records.shape == (capacity, self.dim + 3)
-            and table.shape == (2 * capacity,)
-            and 0 <= n_known <= capacity
-            and ((table >= FREE) & (table < n_known)).all()
-            and (table != FREE).sum() == n_known
-        )
-        if not fits:
-            raise ValueError("arrays of different sizes")
+    @classmethod
+    def _least_numbers(cls, config: Mapping[str, Any]) -> int:
+        return int(config["dim"])
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        records, table, (rewards, known) = state["_records"], state["_table"], state["_counts"]
+        capacity = len(records)
+        yield "room for a power of two", capacity >= FIRST_CAPACITY and not capacity & capacity - 1
+        yield "features and three sums", records.shape == (capacity, self.dim + 3)
+        yield "twice as many slots as records", table.shape == (2 * capacity,)
+        yield "counts in their range", whole([rewards, known]) and bool(known <= capacity)
+        used = np.sort(table[table != FREE])
+        yield "a slot for each record", np.array_equal(used, np.arange(known))
+        arms, (plays, means, squares) = records[:known, :-3], records[:known, -3:].T
+        longest = self.feature_norm * (1.0 + SLACK)
+        yield "arms that are allowed", bool((np.linalg.norm(arms, axis=1) <= longest).all())
+        yield "whole numbers of plays", whole(plays, 1) and float(plays.sum()) == rewards
+        low, high = self.reward_range
+        yield "means in the reward range", between(means, low, high)
+        yield "sums of squares", between(squares / plays, 0.0, (high - low) ** 2)
+        yield "no negative squares", bool((squares >= 0.0).all())
 
     def _assign(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
         super()._assign(arrays)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import math
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
+from voful.archive import Arrays
 from voful.bandits import arguments as given
 from voful.bandits.base import OptimisticPolicy
+from voful.confidence.ellipsoids.ridge import open_ridge
 from voful.confidence.levels import notable_growth
 from voful.confidence.peeled.outer_polytope import OuterPolytope
 from voful.confidence.peeled.parameters import PeeledParameters
 from voful.confidence.peeled.set import PeeledSet
+from voful.invariants import Invariants
 from voful.typing import BoolArray, FloatArray, Seed
+
+NEVER = -1e100  # below any ln det
 
 
 class VOFUL(PeeledParameters, OptimisticPolicy):
@@ -50,7 +55,18 @@ class VOFUL(PeeledParameters, OptimisticPolicy):
         self._space = self._Theta._space
         self.directions = self._Theta.directions  # as the set has checked them
         self._outer = OuterPolytope(self.dim)
-        self._switched_at = np.array([-math.inf])  # ln det(I + sum xx') when the set was renewed
+        self._switched_at = np.array([NEVER])  # ln det(I + sum xx') when the set was renewed
+
+    @classmethod
+    def _least_numbers(cls, config: Mapping[str, Any]) -> int:
+        return PeeledSet._least_numbers(config)
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        switched, log_det = (
+            state["_switched_at"][0],
+            open_ridge(state["confidence_set/_block"], self.dim).log_det[0],
+        )
+        yield "a switch in the past", bool(NEVER <= switched <= log_det)
 
     @property
     def confidence_set(self) -> PeeledSet:

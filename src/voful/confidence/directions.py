@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from voful.typing import FloatArray
+from voful.validation import fail
 
 
 @functools.cache
@@ -44,6 +45,9 @@ def collapse(directions: FloatArray, levels: FloatArray) -> FloatArray:
     return np.ascontiguousarray(nu.reshape(-1, directions.shape[1]))
 
 
+MOST_DIMENSIONS = 200  # their pairs take d^3 numbers
+
+
 @functools.cache
 def mixture_directions(dim: int, simplex: bool) -> FloatArray:
     """Unit vectors along which mixtures are told apart, both signs of each, shape (n, dim).
@@ -52,6 +56,9 @@ def mixture_directions(dim: int, simplex: bool) -> FloatArray:
     line at d = 2, twelve equal angles at d = 3, and from d = 4 on all pairs, each against the
     rest, and 8 d random ones. The L1 ball has its coordinates too.
     """
+    if dim > MOST_DIMENSIONS:
+        allowed = f"at most {MOST_DIMENSIONS} dimensions where directions are not given"
+        raise fail("dim", dim, allowed)
     n_free = dim - 1 if simplex else dim
     if n_free == 0:
         U = np.empty((0, dim))

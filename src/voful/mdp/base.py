@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from voful import persistence, validation
+from voful.archive import Arrays
+from voful.invariants import Invariants
 from voful.mdp import arguments as given
 from voful.mdp.model import LinearMixtureModel
 from voful.mdp.planning import OptimisticPlan
@@ -70,6 +72,12 @@ class Agent(Declared):
             initial_state=self.model.initial_state,
         )
 
+    def _invariants(self, state: Arrays) -> Invariants:
+        learnt, planned = state["_tally"]
+        yield "episodes learnt", bool(0 <= learnt <= self.n_episodes and -1 <= planned <= learnt)
+        yield "actions of the model", bool((state["_plan/actions"] < self.model.n_actions).all())
+        yield "a plan that ends", bool(state["_plan/_facts"][1] <= self.n_episodes)
+
     @property
     @abstractmethod
     def confidence_set(self) -> ConfidenceSet | None:
@@ -91,7 +99,11 @@ class Agent(Declared):
         After the last episode: the plan from all that was learnt.
         """
         if self._tally[1] < 0 or self._plan_is_over():
-            self._renew_plan()
+            self._turn += 1
+            try:
+                self._renew_plan()
+            finally:
+                self._turn += 1
         return self._plan
 
     def update(self, states: npt.ArrayLike, actions: npt.ArrayLike) -> None:
@@ -133,6 +145,14 @@ class Agent(Declared):
             raise RuntimeError(
                 f"n_episodes = {self.n_episodes}, {learnt} episodes learnt: cannot learn {n} more"
             )
+        self._turn += 1
+        try:
+            self._learn_in_parts(states, actions, lengths)
+        finally:
+            self._turn += 1
+
+    def _learn_in_parts(self, states: IntArray, actions: IntArray, lengths: IntArray) -> None:
+        n = len(lengths)
         if n and self._tally[1] < 0:
             self._renew_plan()
         end = max(0, self._episodes_due())  # the batch is cut where the plan's episodes are over

@@ -7,7 +7,9 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
+from voful.archive import Arrays
 from voful.compiled import kernel
+from voful.invariants import Invariants, whole
 from voful.mdp.base import Agent
 from voful.mdp.model import LinearMixtureModel
 from voful.mdp.planning import time_blocks
@@ -57,6 +59,17 @@ class TransitionCounter(Stateful):
     def __init__(self, model: LinearMixtureModel) -> None:
         self.model = model
         self.count_under(np.zeros((1, model.n_states)), np.zeros(1, dtype=np.int64))
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        targets, block, counts = state["targets"], state["block"], state["counts"]
+        n, longest = len(targets), self.model.horizon + 1
+        yield "a target for each state", targets.shape == (n, self.model.n_states)
+        yield "targets in [0, 1]", bool(((targets >= 0.0) & (targets <= 1.0)).all())
+        yield "a target for each block", 1 <= len(block) <= longest and whole(block, 0, n - 1)
+        yield "counts of transitions", counts.shape == (n, *self.model.successors.shape)
+        yield "whole counts", whole(counts)
+        padding = np.arange(counts.shape[3]) >= self.model.n_successors[:, :, None]
+        yield "transitions that can happen", not counts[:, padding].any()
 
     def count_under(self, targets: FloatArray, block: IntArray) -> None:
         """Count anew; with n steps to go after it, a step is one under targets[block[n]].

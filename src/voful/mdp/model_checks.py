@@ -10,6 +10,9 @@ from voful.mdp.trajectories import Transitions
 from voful.typing import BoolArray, FloatArray, IntArray
 from voful.validation import TOLERANCE
 
+MOST_BACKUPS = 10**8
+"""Of one state and action, until a sum of rewards counts as too large: half a second."""
+
 
 @kernel
 def largest_total(
@@ -61,6 +64,8 @@ def largest_total(
             return upper
         if lower > limit:
             return lower
+        if n * found * A >= MOST_BACKUPS:  # gains that take turns for ever: say that it may be so
+            return upper
         old, new = new, old
     return float(old[start])
 

@@ -18,10 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from voful import persistence, validation
+from voful.archive import Arrays
 from voful.compiled import kernel
 from voful.confidence.mixture.base import MixtureSet
 from voful.confidence.mixture.ends import MixtureEllipsoids, fill_ends, point_of
 from voful.confidence.mixture.polygons import fill_largest_products
+from voful.invariants import Invariants, between, whole
 from voful.mdp.model import LinearMixtureModel, expected_next
 from voful.typing import FloatArray, IntArray
 
@@ -79,6 +81,15 @@ class OptimisticPlan(persistence.Stateful):
         if value is None:
             value = float(self.value_row(0)[initial_state])
         self._facts = np.array([value, float(episodes)])
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        values, actions, (value, episodes) = state["values"], state["actions"], state["_facts"]
+        shape, S = values.shape, self.values.shape[1]
+        yield "a row for each number of steps", 1 <= shape[0] <= self.horizon + 1
+        yield "values and actions of each state", shape == actions.shape and shape[1] == S
+        yield "values in [0, 1]", between(values, 0.0, 1.0) and between(value, 0.0, 1.0)
+        yield "actions from 0 on", bool((actions >= 0).all())
+        yield "a number of episodes", whole(episodes, 1)
 
     @property
     def value(self) -> float:

@@ -14,7 +14,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from voful.archive import Arrays
 from voful.compiled import kernel, part
+from voful.invariants import Invariants, whole
 from voful.mdp import arguments as given
 from voful.mdp.base import Agent
 from voful.mdp.model import LinearMixtureModel
@@ -90,6 +92,12 @@ class TabularAgent(Agent):
     def _build(self) -> None:
         super()._build()
         self._counts = np.zeros(self.model.successors.shape, dtype=np.int64)
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        yield from super()._invariants(state)
+        counts = state["_counts"]
+        padding = np.arange(counts.shape[2]) >= self.model.n_successors[:, :, None]
+        yield "counts of transitions", whole(counts) and not counts[padding].any()
 
     @property
     def confidence_set(self) -> None:

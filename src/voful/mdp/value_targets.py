@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import ClassVar, NamedTuple
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from voful.archive import Arrays
 from voful.confidence.ellipsoids.ridge import log_det_ratio, new_ridges, open_ridge
+from voful.confidence.ellipsoids.sound import sound_ridges
 from voful.confidence.mixture.domain import Domain
 from voful.confidence.mixture.ridge import MixtureEllipsoid
+from voful.invariants import Invariants
 from voful.mdp import arguments as given
 from voful.mdp.base import Agent, short_epoch_length
 from voful.mdp.moment_regression import learn_moments, line_radius
@@ -70,6 +74,14 @@ class ValueTargetedAgent(Agent):
         self._weights = alpha_squared, gamma_squared
         self._blocks = new_ridges(self.dim, np.full(n, ridge), np.zeros(n))
         self._set_radius(0)
+
+    @classmethod
+    def _least_numbers(cls, config: Mapping[str, Any]) -> int:
+        return int(config["model"].dim) ** 2
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        yield from super()._invariants(state)
+        yield from sound_ridges(state["_blocks"], self._blocks, self.dim, 1.0)
 
     @abstractmethod
     def _radius(self, learnt: int) -> Radius:

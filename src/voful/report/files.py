@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voful.persistence import atomic_file
+from voful.atomic import atomic_file
 from voful.report import figures
 from voful.report.figures.style import Style, styles
 from voful.report.figures.theatre import theatre_strip

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -8,9 +9,12 @@ import polars as pl
 import pytest
 
 import voful
+from helpers import count
+from voful.experiments.runner.runner import run_study
+from voful.experiments.store import checked_files
 from voful.experiments.store.manifest import Manifest
 from voful.experiments.store.merge import merge_results
-from voful.experiments.store.store import Store, is_whole
+from voful.experiments.store.store import Store
 from voful.experiments.study.run import Contender, Problem, Run
 from voful.experiments.study.study import Study
 from voful.persistence import FileFormatError
@@ -233,15 +237,80 @@ def test_what_a_power_cut_tore_is_played_again(tmp_path: Path) -> None:
     assert len(voful.results(tmp_path)) == 20
 
 
-def test_torn_files_are_recognised(tmp_path: Path) -> None:
-    filled(tmp_path / "whole", study(replicates=1))
-    content = next((tmp_path / "whole" / "runs").iterdir()).read_bytes()
-    path = tmp_path / "run.parquet"
-    for torn in (b"", b"PA", content[:-1], bytes(len(content))):
-        path.write_bytes(torn)
-        assert not is_whole(path)
+def test_every_flipped_bit_is_noticed(tmp_path: Path) -> None:
+    """All bits with --full, else each tenth; and the name counts as well as the content."""
+    store = filled(tmp_path, study(replicates=1))
+    path = min(store.runs.iterdir(), key=lambda file: file.stat().st_size)
+    content, columns = path.read_bytes(), checked_files.read(path)
+    step = 8 * len(content) // count(8 * len(content))
+    for bit in range(0, 8 * len(content), step):
+        flipped = bytearray(content)
+        flipped[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(flipped)
+        with pytest.raises(FileFormatError, match="damaged"):
+            checked_files.read(path)
     path.write_bytes(content)
-    assert is_whole(path)
+    assert checked_files.read(path).equals(columns)  # the control: undamaged, it is read
+    other = path.with_name(path.name.replace(path.name[:4], "0000", 1))
+    path.rename(other)
+    with pytest.raises(FileFormatError, match="damaged"):
+        checked_files.read(other)
+
+
+def test_damaged_runs_are_set_aside_named_and_played_again(tmp_path: Path) -> None:
+    declared = study(replicates=2)
+    whole = run_study(declared, tmp_path, workers=1)
+    before = voful.results(tmp_path)
+    path = sorted((tmp_path / "runs").iterdir())[0]
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 4
+    path.write_bytes(content)
+    with pytest.raises(FileFormatError, match=r"damaged; run the study again"):
+        voful.results(tmp_path)
+    again = run_study(declared, tmp_path, workers=1)
+    assert (whole.played, whole.damaged) == (len(declared.runs()), ())
+    assert again.played == 1
+    assert again.damaged == (str(tmp_path / "damaged" / path.name),)
+    measured = [name for name in before.columns if "time" in name]
+    assert voful.results(tmp_path).drop(measured).equals(before.drop(measured))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "null",
+        "[]",
+        "3",
+        "{}",
+        '{"format": 1}',
+        '{"format": "x"}',
+        "\x00",
+        '{"format": 1, "runs": 3}',
+    ],
+)
+def test_junk_for_a_manifest(tmp_path: Path, text: str) -> None:
+    store = filled(tmp_path, study(replicates=1))
+    (tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(FileFormatError, match=r"manifest\.json"):
+        store.manifest()
+
+
+def test_junk_in_the_manifest(tmp_path: Path) -> None:
+    """Each part replaced by each of several things: an error of ours, or a manifest."""
+    store = filled(tmp_path, study(replicates=1))
+    stored = json.loads((tmp_path / "manifest.json").read_text())
+    for key in stored:
+        for junk in (None, 3, "x", [], [1], {}, {"a": 1}, {"a": [9, 9, 9]}, [{"name": "\x1b[31m"}]):
+            (tmp_path / "manifest.json").write_text(json.dumps(stored | {key: junk}))
+            with contextlib.suppress(FileFormatError):
+                store.frame()
+
+
+def test_junk_among_the_failures(tmp_path: Path) -> None:
+    store = filled(tmp_path, study(replicates=1))
+    for name, content in (("a", b"null"), ("b", b"\xff"), ("c", b"{}"), ("d", b"[1]")):
+        (store.failed / f"{name}.json").write_bytes(content)
+    assert {failure["run"] for failure in store.failures().values()} == {"a", "b", "c", "d"}
 
 
 def test_types_do_not_depend_on_the_values(tmp_path: Path) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from voful.archive import Arrays
 from voful.confidence.base import BallSet
 from voful.confidence.betting.questions import bet_holds, center_of, ends, is_empty
 from voful.confidence.betting.round import bet_observe
+from voful.confidence.betting.sound import sound_history, sound_memory
 from voful.confidence.betting.state import (
     BETS,
     BetState,
@@ -19,7 +20,7 @@ from voful.confidence.betting.state import (
     open_clock,
     open_state,
 )
-from voful.persistence import Arrays
+from voful.invariants import Invariants
 from voful.typing import FloatArray
 from voful.validation import ObservationSpace, boolean, choice, fail
 
@@ -165,11 +166,12 @@ class BettingEllipsoid(BallSet):
         used = self.history[: self.n_observations]
         return super().state() | {"history": used}
 
-    def _check(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
-        super()._check(arrays)
-        n = int(open_clock(arrays["memory"]).n[0])
-        if len(arrays["history"]) != (n if self.refresh else 0):
-            raise ValueError(f"{len(arrays['history'])} rows of history for {n} rounds")
+    def _invariants(self, state: Arrays) -> Invariants:
+        memory, history, norm = state["memory"], state["history"], self._space.feature_norm
+        yield from sound_memory(memory, self.memory, norm)
+        rows = int(open_clock(memory).n[0]) if self.refresh else 0
+        yield "a row of history for each round", history.shape == (rows, self.history.shape[1])
+        yield from sound_history(history, self.memory, norm)
 
 
 def check_scales(

@@ -316,5 +316,5 @@ def new_memory(
     for inverse, ridge in zip(state.predictors.inverse, RIDGES, strict=True):
         inverse[...] = np.eye(d) / (ridge * feature_norm**2)
     state.latest.residuals.variance[0] = 0.01 * half**2
-    state.clock.next_refresh[0] = 2
+    state.clock.next_refresh[0] = max(2, d // 8)  # one costs d^3
     return memory

@@ -8,6 +8,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
+from voful.archive import Arrays
 from voful.compiled import part
 from voful.concentration import (
     kt_log_price,
@@ -19,6 +22,8 @@ from voful.concentration import (
 from voful.confidence.algebra import dot
 from voful.confidence.ellipsoids.ridge import Ridge
 from voful.confidence.ellipsoids.sets import EllipsoidIntersection
+from voful.confidence.ellipsoids.sound import LARGEST_RADIUS
+from voful.invariants import MOST, Invariants, whole
 from voful.typing import FloatArray
 
 # --- SAVE -------------------------------------------------------------------------------------
@@ -136,6 +141,14 @@ def save_printed_beta(
 class SaveSet(EllipsoidIntersection):
     """Intersection over the layers of {|theta - theta_hat_l|_{Sigma_l} <= beta_l}."""
 
+    def _invariants(self, state: Arrays) -> Invariants:
+        yield from super()._invariants(state)
+        for block in state["blocks"]:
+            layer = open_save_layer(block)
+            yield "sums of squares", bool(layer.weights[0] >= 0.0 and layer.residuals[0] >= 0.0)
+            yield "residuals that rewards can have", bool(layer.residuals[0] <= LARGEST_RADIUS)
+            yield "a whole number of rewards", whole(layer.came, 0, self._space.n_rounds or MOST)
+
     def _open(self) -> None:
         super()._open()
         self.layers = [open_save_layer(block) for block in self.blocks]
@@ -217,6 +230,14 @@ class LofavSet(EllipsoidIntersection):
     Parts 0..L-1: |theta - theta_hat|^2_Sigma / 2 <= gamma; parts L..2L-1:
     |theta - theta_bar|^2_Q / 2 <= beta.
     """
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        yield from super()._invariants(state)
+        for block in state["blocks"][: self.n_parts // 2]:
+            layer = open_lofav_layer(block)
+            yield "sums of losses", bool(layer.shrunk[0] >= 0.0 and layer.loss[0] >= 0.0)
+            yield "a positive distance", bool(layer.distance[0] > 0.0)
+            yield "losses that rewards can have", bool((np.abs(block[-5:]) <= LARGEST_RADIUS).all())
 
     def _open(self) -> None:
         super()._open()

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from voful.archive import Arrays
 from voful.compiled import kernel, part
 from voful.confidence.algebra import (
     dot,
@@ -27,6 +28,8 @@ from voful.confidence.ellipsoids.ridge import (
     within,
 )
 from voful.confidence.ellipsoids.sets import Ellipsoid, is_empty
+from voful.confidence.ellipsoids.sound import sound_log_det, sound_matrix
+from voful.invariants import Invariants
 from voful.typing import FloatArray
 
 
@@ -121,6 +124,14 @@ class ScoreEllipsoid(Ellipsoid):
 
     Parameters are those of every set of ellipsoids; ``state.blocks`` is as `new_score` makes it.
     """
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        yield from super()._invariants(state)
+        found, own = (open_variation(b[0], self.dim) for b in (state["blocks"], self.blocks))
+        start = float(own.log_det_start[0])
+        yield "the ridge of its arguments", bool(found.log_det_start[0] == start)
+        yield from sound_matrix(found.matrix, found.whitener, math.exp(start / self.dim))
+        yield from sound_log_det(float(found.log_det[0]), start, self.dim)
 
     @property
     def gram(self) -> FloatArray:

@@ -6,11 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from voful.archive import Arrays
 from voful.compiled import kernel, part
 from voful.confidence.algebra import means_and_widths, quadratic_form
 from voful.confidence.base import RuleSet
 from voful.confidence.ellipsoids.ridge import log_det_ratio, open_ridge, within
+from voful.confidence.ellipsoids.sound import scale_of, sound_ridges
 from voful.confidence.rule import Rule
+from voful.invariants import Invariants
 from voful.typing import FloatArray
 from voful.validation import ObservationSpace
 
@@ -115,6 +118,12 @@ class EllipsoidIntersection(RuleSet):
         self.theta_center = np.zeros(space.dim)
         self.blocks: FloatArray = state.blocks
         self._open()
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        rewards = scale_of(self._space)
+        yield from sound_ridges(state["blocks"], self.blocks, self.dim, rewards)
+        n, most = open_ridge(state["blocks"][0], self.dim).n[0], self._space.n_rounds
+        yield "no more rounds than n_rounds", most is None or bool(n <= most)
 
     def _open(self) -> None:
         self.parts = [open_ridge(block, self.dim) for block in self.blocks]

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from voful.archive import Arrays
 from voful.compiled import inlined, kernel
 from voful.confidence.algebra import dot, whiten
 from voful.confidence.betting.minorant import bend, weigh
@@ -26,6 +27,7 @@ from voful.confidence.betting.quadratic import (
 )
 from voful.confidence.betting.questions import bet_holds, center_of, is_empty, radius_of
 from voful.confidence.betting.slopes import choose_slopes
+from voful.confidence.betting.sound import sound_memory
 from voful.confidence.betting.state import (
     BETS,
     HIGH,
@@ -50,6 +52,7 @@ from voful.confidence.betting.state import (
 from voful.confidence.mixture.domain import Domain
 from voful.confidence.mixture.ends import EllipsoidalMixtureSet, MixtureEllipsoids
 from voful.confidence.mixture.observations import Observations
+from voful.invariants import Invariants, whole
 from voful.typing import FloatArray, IntArray
 from voful.validation import choice
 
@@ -222,6 +225,10 @@ class CountedBettingSet(EllipsoidalMixtureSet):
             width_scale=width_scale,
         )
         self.steps: IntArray = np.zeros(1, dtype=np.int64)
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        yield from sound_memory(state["memory"], self.memory, math.sqrt(self.dim))
+        yield "a number of steps", whole(state["steps"])
 
     @property
     def n_observations(self) -> int:

@@ -21,9 +21,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from voful.archive import Arrays
 from voful.compiled import kernel
 from voful.confidence.algebra import dot
 from voful.confidence.mixture.observations import Observations
+from voful.invariants import Invariants
 from voful.persistence import Stateful
 from voful.typing import FloatArray, IntArray
 
@@ -32,6 +34,11 @@ SCALES: FloatArray = 2.0 ** np.arange(1.0, -7.0, -1.0)
 
 CAPS = {"bernstein": 2.0, "mgf": 4.0}
 """Largest |c|: beyond, e^|c| costs more than a larger weight brings."""
+
+LARGEST_SUM = 1e30
+"""No sum over all steps of all episodes is so large: terms are of size at most e^4."""
+
+EPSILON = 1e-16
 
 _NO_WEIGHT = 1e-14  # |<x, u>| below this is rounding
 
@@ -128,6 +135,11 @@ class ExponentialTests(Stateful):
         self.offsets, self.costs = np.zeros(shape), np.zeros(shape)
         self.normals = np.zeros((*shape, d))
         self.price = math.log(max(1, self.offsets.size) / failure_prob)
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        for name, array in state.items():
+            yield f"{name}: sums of moderate terms", bool((np.abs(array) <= LARGEST_SUM).all())
+        yield "costs that are paid", bool((state["costs"] >= -LARGEST_SUM * EPSILON).all())
 
     def add(self, m: int, seen: Observations, eta: FloatArray, theta_0: FloatArray) -> None:
         """Learn the observations of moment m, with their variance bounds."""

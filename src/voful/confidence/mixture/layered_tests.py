@@ -16,10 +16,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from voful.archive import Arrays
 from voful.compiled import kernel
 from voful.confidence.algebra import dot
 from voful.confidence.levels import ell
 from voful.confidence.mixture.observations import Observations
+from voful.invariants import Invariants, whole
 from voful.persistence import Stateful
 from voful.typing import FloatArray, IntArray
 from voful.validation import TOLERANCE
@@ -147,6 +149,10 @@ def _add(
                 total[d + 1] += weight * weight * counts[k] * eta[k]
 
 
+LARGEST_KEY = 10_000  # of moments and layers, both logarithms
+LARGEST_SUM = 1e30  # over all steps of all episodes, of terms of size at most 4
+
+
 class LayeredTests(Stateful):
     """The sums of all tests; layers are made when the first step falls into them.
 
@@ -172,6 +178,15 @@ class LayeredTests(Stateful):
         n, d = directions.shape
         self.keys = np.empty((0, 2), dtype=np.int64)  # (m, i) of each row of totals
         self.totals = np.empty((0, n, len(self.levels), d + 2))
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        keys, totals = state["keys"], state["totals"]
+        yield "a moment and a layer each", keys.shape == (len(keys), 2)
+        yield "sums for each key", totals.shape == (len(keys), *self.totals.shape[1:])
+        yield "moments and layers", whole(keys) and bool((keys <= LARGEST_KEY).all())
+        yield "each once", len(np.unique(keys, axis=0)) == len(keys)
+        yield "sums of moderate terms", bool((np.abs(totals) <= LARGEST_SUM).all())
+        yield "sums of squares", bool((totals[..., -1] >= 0.0).all())
 
     def add(self, m: int, seen: Observations, eta: FloatArray) -> None:
         """Learn the observations of moment m, with their variance bounds."""

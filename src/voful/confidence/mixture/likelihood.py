@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voful import validation
+from voful.archive import Arrays
 from voful.confidence.mixture.base import MixtureSet
 from voful.confidence.mixture.linear_programmes import Programme
 from voful.confidence.mixture.log_likelihood import (
@@ -18,6 +19,7 @@ from voful.confidence.mixture.log_likelihood import (
     relative_log_likelihood,
 )
 from voful.confidence.mixture.polytope import PolytopeSet
+from voful.invariants import Invariants, whole
 from voful.typing import FloatArray
 from voful.validation import TOLERANCE
 
@@ -67,6 +69,17 @@ class LikelihoodSet(MixtureSet):
         self.counts = np.zeros(len(p))
         self._center = self.polytope.domain.middle
         self._price = np.array([math.log(1.0 / self.failure_prob)])
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        counts, center = state["counts"], state["_center"]
+        yield "whole counts", whole(counts)
+        yield "transitions that can happen", not counts[~self._possible].any()
+        yield "a centre in the simplex", self.polytope.domain.contains(center)
+        likely = self._laws @ center
+        seen = np.bincount(self._where, weights=counts, minlength=len(self._laws)) > 0.0
+        yield "a centre under which it can happen", bool((likely[seen] > 1e-200).all())
+        price = state["_price"][0]
+        yield "a price", bool(0.0 <= price <= 1e20)
 
     @property
     def n_observations(self) -> int:

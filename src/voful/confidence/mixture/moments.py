@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voful import validation
+from voful.archive import Arrays
 from voful.confidence.directions import mixture_directions
 from voful.confidence.mixture import observations
 from voful.confidence.mixture.base import MixtureSet
@@ -21,6 +22,7 @@ from voful.confidence.mixture.layered_tests import (
 )
 from voful.confidence.mixture.polytope import WARNED, PolytopeSet
 from voful.confidence.mixture.variance import variance_bound
+from voful.invariants import Invariants, whole
 from voful.typing import FloatArray
 
 CONSTANTS = ("bernstein", "mgf", "paper")
@@ -113,6 +115,14 @@ class MomentSet(MixtureSet):
         self._counters = np.zeros(2, dtype=np.int64)  # transitions learnt; literally empty or not
         if self.literal:
             self.polytope.tally[WARNED] = 1  # what is_empty says once
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        learnt, empty = state["_counters"]
+        yield "transitions learnt", whole(learnt)
+        yield "empty or not, if literal", empty in ((0, 1) if self.literal else (0,))
+        if isinstance(self.tests, LayeredTests):
+            keys = state["tests/keys"]
+            yield "moments of its arguments", bool((keys[:, 0] < self.moments).all())
 
     def _checked_moments(self, moments: int | None) -> int:
         most = paper_moments(self.horizon, self.n_episodes)

@@ -9,11 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from voful import validation
+from voful.archive import Arrays
 from voful.confidence.base import ParameterSet
 from voful.confidence.mixture import boxes
 from voful.confidence.mixture.domain import Domain
 from voful.confidence.mixture.linear_programmes import INTERIOR, Programme, chebyshev
 from voful.confidence.mixture.polygons import clip_polygon, largest_products
+from voful.invariants import Invariants, between, whole
 from voful.typing import FloatArray, IntArray
 from voful.validation import TOLERANCE
 
@@ -22,6 +24,9 @@ SLACK = 1e-11
 
 TIGHT = 1e-8
 """A row that no vertex comes this near is redundant."""
+
+NEARLY = 1e-6
+"""Slack for what a file states about a polytope."""
 
 # Where PolytopeSet.tally keeps its counters.
 OFFERED, SKIPPED, WARNED = 0, 1, 2
@@ -57,6 +62,34 @@ class PolytopeSet(ParameterSet):
         super().__init__(self.domain.dim)
         self.tally = np.zeros(3, dtype=np.int64)
         self.reset()
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        A, b, vertices = state["A"], state["b"], state["vertices"]
+        d, most = self.dim, 64 * (self.dim + 1) ** 2
+        yield "a right side for each row", A.shape == (len(b), d) and len(b) <= most
+        yield "normalised rows", between(A, -1.0, 1.0) and between(b, -2.0, 3.0)
+        yield (
+            "vertices where they are kept",
+            vertices.shape[1] == d
+            and (0 < len(vertices) <= most if self.has_vertices else len(vertices) == 0),
+        )
+        inside = np.abs(vertices).sum(axis=1)
+        yield "vertices in the domain", between(inside, 0.0, 1.0)
+        if self.domain.simplex:
+            yield (
+                "vertices in the simplex",
+                between(vertices, 0.0, 1.0) and between(vertices.sum(axis=1), 1.0, 1.0),
+            )
+        yield "rows that the vertices satisfy", bool((vertices @ A.T <= b + NEARLY).all())
+        for name, limit in (("box", 1.0), ("ends", 2.0)):
+            low, high = state[name]
+            yield f"{name}: an interval for each axis", between(state[name], -limit, limit)
+            yield f"{name}: no interval is empty", bool((low <= high + NEARLY).all())
+        frame = state["frame"]
+        yield "an orthonormal frame", between(frame @ frame.T, *2 * [np.eye(len(frame))])
+        yield "counters", whole(state["tally"])
+        if len(b) and not self.has_vertices:  # linear programmes ask for a point in it
+            yield "some point within all rows", chebyshev(self.domain, A, b)[1] >= 0.0
 
     def reset(self) -> None:
         """Back to the whole domain; the counters stay."""

@@ -52,7 +52,7 @@ def reset(P: Polytope) -> None:
         P.A[k, k] = 1.0
         P.A[d + k, k] = -1.0
     P.h[: 2 * d] = 1.0
-    P.used[: 2 * d] = np.inf
+    P.used[: 2 * d] = 0.0  # nobody asks: the box is never dropped
     P.size[0] = 2 * d
 
 

@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from voful.archive import Arrays
 from voful.confidence.peeled.cuts import ILL_CONDITIONED, LARGEST_CONES, leader, shrink
 from voful.confidence.peeled.dual_simplex import Polytope, reset
 from voful.confidence.peeled.slabs import add_slabs
+from voful.confidence.peeled.sound import sound_tests
+from voful.invariants import MOST, SLACK, Invariants, between, whole
 from voful.persistence import Stateful
 from voful.typing import BoolArray, FloatArray
 
@@ -57,6 +60,21 @@ class OuterPolytope(Stateful):
         self._tally = np.zeros((), dtype=TALLY)
         # The last question and its answer, if it cut nothing.
         self._settled: tuple[bytes, bytes, int] | None = None
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        rows, right, dim = state["_A"], state["_h"], len(self._reference)
+        size, tally = int(state["_size"][0]), state["_tally"]
+        yield "rows that are there", 2 * dim <= size <= len(rows)
+        box = np.concatenate([np.eye(dim), -np.eye(dim)])
+        intact = np.array_equal(rows[: 2 * dim], box) and bool((right[: 2 * dim] == 1.0).all())
+        yield "the box around the ball", intact
+        norms = np.linalg.norm(rows[2 * dim : size], axis=1)
+        yield "rows of norm 1", between(norms, 1.0, 1.0) and between(right[:size], -2.0, 1e60)
+        yield "moderate rows behind", between(rows[size:], -1.0, 1.0)
+        yield "a time for each row", between(state["_used"], 0.0, 1e18)
+        yield "a budget of cuts", whole(tally["cuts_left"], 0, BUDGET) and whole(tally["clock"])
+        yield "a point in the ball", bool(np.linalg.norm(state["_reference"]) <= 1.0 + SLACK)
+        yield from sound_tests(state["_flat"], dim, MOST, 1e50)
 
     def renew(self, flat: FloatArray, reference: FloatArray, *, keep_cuts: bool) -> None:
         """Be cut by these tests from now on; old cuts stay where elimination is permanent."""

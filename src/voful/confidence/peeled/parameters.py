@@ -21,7 +21,9 @@ class PeeledParameters(Declared):
     """What defines a peeled set, but for its levels."""
 
     dim: int = parameter(
-        validation.positive_int, "Dimension d; arms must lie in the unit ball.", kw_only=False
+        partial(validation.positive_int, most=10**5),
+        "Dimension d; arms must lie in the unit ball.",
+        kw_only=False,
     )
     n_rounds: int = parameter(at_least_two, "K. More updates raise RuntimeError.")
     failure_prob: float = parameter(validation.probability, "delta.", default=0.05)

@@ -11,16 +11,19 @@ import numpy as np
 import numpy.typing as npt
 
 from voful import validation
+from voful.archive import Arrays
 from voful.compiled import kernel
 from voful.confidence.base import BaseConfidenceSet
 from voful.confidence.directions import collapse, spread_lines
 from voful.confidence.ellipsoids.ridge import new_ridges, open_ridge, ridge_update
+from voful.confidence.ellipsoids.sound import scale_of, sound_ridge
 from voful.confidence.levels import PEELINGS, n_lines, notable_growth
 from voful.confidence.peeled.cuts import TOLERANCE, supports
 from voful.confidence.peeled.dual_simplex import Polytope
 from voful.confidence.peeled.outer_polytope import OuterPolytope, new_polytope, shrink_to
 from voful.confidence.peeled.parameters import PeeledParameters
 from voful.confidence.peeled.prices import Prices
+from voful.confidence.peeled.sound import sound_tests
 from voful.confidence.peeled.tests import (
     Tests,
     able,
@@ -34,6 +37,7 @@ from voful.confidence.peeled.tests import (
     unpack,
     worst,
 )
+from voful.invariants import Invariants, between, whole
 from voful.parameters import parameter
 from voful.typing import FloatArray
 
@@ -132,6 +136,29 @@ class PeeledSet(PeeledParameters, BaseConfidenceSet):
         self._clock = np.array((0.0, 1.0, 16.0, 0.0, 0.0), dtype=CLOCK)
         self._forget_answers()
         self._set_prices()
+
+    @classmethod
+    def _least_numbers(cls, config: Mapping[str, Any]) -> int:
+        dim, directions = int(config["dim"]), config.get("directions")
+        return flat_size(n_lines(dim) if directions is None else len(directions), dim)
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        flat, history, clock = state["_flat"], state["_history"], state["_clock"]
+        yield from sound_ridge(state["_block"], self._block, self.dim, scale_of(self._space))
+        n = open_ridge(state["_block"], self.dim).n[0]
+        yield "no more rounds than n_rounds", bool(n <= self.n_rounds)
+        each, designed = flat_size(1, self.dim) - self.dim, flat_size(self._n_designed, self.dim)
+        more = len(flat) - designed
+        yield "the tests of its arguments", more >= 0 and more % each == 0
+        yield "no further tests", self.directions is None or more == 0
+        yield "checks of as many tests", history.shape[1] == len(flat)
+        counters = [float(clock[name]) for name in ("version", "remembered")]
+        yield "whole numbers of checks", whole(counters) and counters[1] <= len(history)
+        times = [float(clock[name]) for name in ("next_check", "next_move")]
+        yield "times to come", whole(times, 1)
+        yield "a turn to come", between(clock["next_turn"], -1.0, 1000.0 * self.dim)
+        for tests in (flat, *history[: int(clock["remembered"])]):
+            yield from sound_tests(tests, self.dim, float(n), scale_of(self._space))
 
     def _designed(self) -> FloatArray:
         """Directions nu before any data."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from voful import validation
 from voful.envs.mixture.linear_mixture import LinearMixtureMDP
-from voful.experiments.play.loop import doubling, recording_points
+from voful.experiments.play.loop import doubling, holds, recording_points
 from voful.typing import EpisodicAgent, Plan
 
 OPTIMISM_SLACK = 1e-9
@@ -127,7 +127,7 @@ def _play(
                 plans=plans,
                 in_set=in_set,
                 covered=covered,
-                width=_width(agent) if episode in measured else None,
+                width=_width(agent, env) if episode in measured else None,
                 optimistic=optimistic,
                 plan_time=plan_time,
                 update_time=update_time,
@@ -137,12 +137,12 @@ def _play(
 
 def _contains(agent: EpisodicAgent, env: LinearMixtureMDP) -> bool | None:
     Theta = agent.confidence_set
-    return None if Theta is None else bool(Theta.contains(env.theta_star))
+    return None if Theta is None else holds(Theta, env.theta_star)
 
 
-def _width(agent: EpisodicAgent) -> float | None:
+def _width(agent: EpisodicAgent, env: LinearMixtureMDP) -> float | None:
     Theta = agent.confidence_set
-    if Theta is None or Theta.is_empty:
+    if Theta is None or not hasattr(Theta, "interval") or getattr(Theta, "is_empty", False):
         return None
-    lower, upper = Theta.interval(np.eye(Theta.dim))
+    lower, upper = Theta.interval(np.eye(len(env.theta_star)))
     return float(np.max(upper - lower))

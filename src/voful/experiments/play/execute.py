@@ -10,11 +10,10 @@ from functools import partial
 from time import process_time
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from voful import registry
 from voful.envs import FAMILIES as MIXTURE_FAMILIES
 from voful.envs import linear_bandit
+from voful.experiments.play.columns import typed
 from voful.experiments.play.compiled_loop import can_play, play_compiled
 from voful.experiments.play.episodes import EpisodeRecord, play_episodes
 from voful.experiments.play.loop import CHECK_EVERY, Columns, Record, play
@@ -27,6 +26,9 @@ FAMILIES: Mapping[Kind, Mapping[str, Callable[..., Any]]] = {
     "episodic": MIXTURE_FAMILIES,
 }
 """What a study may name as a problem's family; each takes plain values and a seed."""
+
+
+LONGEST_ERROR = 20_000  # characters of a traceback that are kept
 
 
 @dataclass(frozen=True)
@@ -43,12 +45,15 @@ class Outcome:
         Seconds of CPU in the loop.
     snapshots
         Pictures on the way, where the run takes any.
+    lost
+        Whether the machine failed, not the run: a node of a cluster that is gone.
     """
 
     columns: Columns | None
     error: str | None = None
     loop_time: float = 0.0
     snapshots: Columns | None = None
+    lost: bool = False
 
 
 class Ready(NamedTuple):
@@ -63,12 +68,19 @@ def attempt(run: Run) -> Outcome:
     try:
         ready = PREPARE[run.problem.kind](run)
         started = process_time()
-        columns = ready.play()
+        columns = typed(ready.play())
         loop_time = process_time() - started
         snapshots = None if ready.album is None else ready.album.columns
         return Outcome(columns, loop_time=loop_time, snapshots=snapshots)
     except BaseException:  # also SystemExit and the like in a user's code
-        return Outcome(None, traceback.format_exc())
+        return Outcome(None, shortened(traceback.format_exc()))
+
+
+def shortened(text: str, most: int = LONGEST_ERROR) -> str:
+    """The first and the last lines of what may be megabytes."""
+    if len(text) <= most:
+        return text
+    return f"{text[: most // 4]}\n[... {len(text) - most} characters ...]\n{text[-3 * most // 4 :]}"
 
 
 def rehearse(runs: Sequence[Run]) -> list[str | None]:
@@ -93,12 +105,7 @@ def _rehearse(run: Run) -> str | None:
 def _columns(played: Iterator[Record | EpisodeRecord]) -> Columns:
     records = list(played)
     names = [column.name for column in fields(records[0])]
-    return {name: [_plain(getattr(record, name)) for record in records] for name in names}
-
-
-def _plain(value: Any) -> Any:
-    """What a user's environment or set may have returned, without NumPy."""
-    return value.item() if isinstance(value, np.generic) else value
+    return {name: [getattr(record, name) for record in records] for name in names}
 
 
 def build_environment(run: Run) -> Any:

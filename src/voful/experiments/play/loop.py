@@ -164,7 +164,7 @@ def _play(
         sum_variance += feedback.variance
         recording = round in points
         if policy.confidence_set is not None and (recording or round % check_every == 0):
-            in_set = bool(policy.confidence_set.contains(theta_star))
+            in_set = holds(policy.confidence_set, theta_star)
             covered = bool(covered and in_set)
         if recording:
             width = width_of(policy, arms, choice) if round in measured else None
@@ -173,10 +173,20 @@ def _play(
             )
 
 
+def holds(Theta: Any, theta: FloatArray) -> bool:
+    """Whether a set, perhaps of the user's own, contains theta; TypeError where it cannot say."""
+    answer = Theta.contains(theta)
+    if isinstance(answer, np.ndarray) and answer.ndim == 0:
+        answer = answer[()]
+    return validation.boolean("confidence_set.contains", answer)
+
+
 def width_of(policy: BanditPolicy, arms: FloatArray, choice: int) -> float | None:
     """By the set; policies without one may bound single arms. Neither changes the policy."""
     Theta = policy.confidence_set
     if Theta is not None:
+        if not hasattr(Theta, "interval"):  # `contains` is enough for a set of the user's own
+            return None
         lower, upper = Theta.interval(arms[choice : choice + 1])
         return _positive(upper[0] - lower[0])
     if (index := getattr(policy, "index", None)) is None:

@@ -196,7 +196,7 @@ class RayCluster:
         try:
             return run, self._ray.get(task)
         except self._ray.exceptions.RayError as error:
-            return run, Outcome(None, f"Ray could not play the run: {error}")
+            return run, Outcome(None, f"Ray could not play the run: {error}", lost=True)
 
     def close(self) -> None:
         """Cancel what is under way, and leave."""

@@ -8,7 +8,7 @@ import os
 import platform
 import subprocess
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,12 +18,16 @@ from typing import Any, Protocol
 
 import voful
 from voful import validation
-from voful.experiments.play.execute import Outcome
+from voful.experiments.play.execute import Outcome, shortened
 from voful.experiments.runner.backends import Backend, make_backend
+from voful.experiments.runner.interrupts import Stop, listening
 from voful.experiments.store.manifest import Manifest
 from voful.experiments.store.store import PACK_AT, Store
 from voful.experiments.study.run import Run
 from voful.experiments.study.study import Study
+
+MOST_LOSSES = 5
+"""So often a run may be lost with the machine that played it, before it counts as a failure."""
 
 
 class Observer(Protocol):
@@ -64,6 +68,9 @@ class Summary:
         Labels of runs that failed twice.
     foreign
         Stored runs that the study does not declare (any more): earlier parameters or code.
+    damaged
+        Files that were not as they had been written, where they are now; their runs were played
+        again.
     loop_time
         Seconds of CPU in the loops.
     """
@@ -73,6 +80,7 @@ class Summary:
     failed: tuple[str, ...]
     foreign: int
     loop_time: float
+    damaged: tuple[str, ...] = ()
 
 
 def run_study(
@@ -114,7 +122,7 @@ def run_study(
     manifest = Manifest.of(study)
     wanted = _wanted(study, only)
     store = Store(out)
-    with store.locked():
+    with store.locked(), listening() as stop:
         if store.has_manifest():
             manifest.sessions = store.manifest().sessions
         keys = store.keys()
@@ -126,10 +134,12 @@ def run_study(
         stored = len(wanted) - len(pending)
         observer.started(pending, stored)
         if not pending:
-            return Summary(stored, 0, (), foreign, 0.0)
+            return Summary(stored, 0, (), foreign, 0.0, tuple(store.damaged))
+        stop.if_asked()
         with contextlib.closing(players):
-            played, failed, loop_time = _play(pending, store, players, observer)
-        return Summary(stored, played, tuple(failed), foreign, loop_time)
+            played, failed, loop_time = _play(pending, store, players, observer, stop)
+        damaged = tuple(store.damaged)
+        return Summary(stored, played, tuple(failed), foreign, loop_time, damaged)
 
 
 def _wanted(study: Study, only: str | None) -> list[Run]:
@@ -144,17 +154,19 @@ def _wanted(study: Study, only: str | None) -> list[Run]:
 
 
 def _play(
-    pending: list[Run], store: Store, players: Backend, observer: Observer
+    pending: list[Run], store: Store, players: Backend, observer: Observer, stop: Stop
 ) -> tuple[int, list[str], float]:
     waiting = deque(pending)
     under_way = played = 0
     loop_time = 0.0
     tried: set[str] = set()
+    lost: Counter[str] = Counter()
     failed: list[str] = []
     loose = PACK_AT  # unknown: look at the first opportunity
     _check_rehearsal(pending, players)
     observer.ready()
     while waiting or under_way:
+        stop.if_asked()
         while waiting and players.has_room():
             players.start(waiting.popleft())
             under_way += 1
@@ -172,7 +184,12 @@ def _play(
             if loose >= PACK_AT:
                 loose = store.pack(PACK_AT)
             continue
-        error = outcome.error or ""
+        error = shortened(outcome.error or "")
+        lost[run.key] += outcome.lost
+        if outcome.lost and lost[run.key] <= MOST_LOSSES:
+            observer.failed(run, error, again=True)
+            waiting.append(run)
+            continue
         again = run.key not in tried
         observer.failed(run, error, again=again)
         if again:

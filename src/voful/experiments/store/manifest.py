@@ -67,10 +67,35 @@ class Manifest:
     def from_json(cls, text: str) -> Manifest:
         """As read."""
         stored = json.loads(text)
+        if not isinstance(stored, dict):
+            raise TypeError("no table")
         if stored.pop("format") > FORMAT:
             raise FileFormatError("manifest.json: written by a newer voful")
         stored["runs"] = {key: tuple(places) for key, places in stored["runs"].items()}
-        return cls(**stored)
+        manifest = cls(**stored)
+        manifest._check()
+        return manifest
+
+    def _check(self) -> None:
+        """TypeError or ValueError where something is of another kind than it should be."""
+        if self.step not in ("round", "episode"):
+            raise ValueError(f"step {self.step!r:.50}")
+        for word in (self.name, self.text):
+            if not isinstance(word, str):
+                raise TypeError("a name or a text that is none")
+        for side in (self.problems, self.policies):
+            for cell in side:
+                if not (isinstance(cell["name"], str) and cell["name"].isprintable()):
+                    raise ValueError(f"the name {cell['name']!r:.50}")
+                if not isinstance(cell["params"], dict) or not isinstance(cell["varied"], list):
+                    raise TypeError("params or varied")
+        sizes = len(self.problems), len(self.policies)
+        for problem, policy, replicate in self.runs.values():
+            places = [type(n) is int and n >= 0 for n in (problem, policy, replicate)]
+            if not (all(places) and problem < sizes[0] and policy < sizes[1]):
+                raise ValueError(f"the run {(problem, policy, replicate)!r:.50}")
+        if not all(isinstance(session, dict) for session in self.sessions):
+            raise TypeError("sessions")
 
     def label(self, key: str) -> tuple[str, str, int]:
         """(problem, policy, replicate) of a run."""

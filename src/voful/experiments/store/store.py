@@ -1,30 +1,33 @@
 """Results on disk: a Parquet file per run, named by the run's key.
 
     DIR/manifest.json       the study, its runs, and who played them when
-    DIR/runs/KEY.parquet    the results of one run
-    DIR/runs/packed-*.parquet   the results of many: files of single runs are packed by the hundreds
-    DIR/snapshots/KEY.parquet   pictures on the way, of runs that take any
+    DIR/runs/KEY-DIGEST.parquet     the results of one run
+    DIR/runs/packed-DIGEST.parquet  the results of many: files of single runs are packed
+    DIR/snapshots/KEY-DIGEST.parquet    pictures on the way, of runs that take any
     DIR/failed/KEY.json     traceback of a run that failed twice
+    DIR/damaged/            files that were not as they had been written
 
 Every file is written to a temporary name and renamed, so what is there is whole. A run may be in
 two files (after a kill in the middle of packing, or a copied directory): readers take one. Files of
 single runs do not wait for the disk, which takes longer than most runs: after a power cut some may
-be torn, and the next writer removes them, so that these runs are played again.
+be torn. Files say by a digest in their name what they should hold (`checked_files`): the next
+writer sets aside those that are damaged, and their runs are played again.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import io
 import json
-import os
 from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from voful.atomic import atomic_file
+from voful.experiments.play.columns import TYPES
+from voful.experiments.store import checked_files
+from voful.experiments.store.checked_files import as_parquet, name_of, path_for
 from voful.experiments.store.manifest import Manifest
-from voful.persistence import FileFormatError, atomic_file
+from voful.persistence import FileFormatError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,8 +36,7 @@ if TYPE_CHECKING:
     from voful.experiments.study.run import Run
 
 PACK_AT = 512  # loose files; packing that many takes a fraction of a second
-PACKED = "packed-"
-MAGIC = b"PAR1"  # at the end of a Parquet file
+PACKED = "packed"
 
 T = TypeVar("T")
 
@@ -52,6 +54,7 @@ class Store:
         self.pictures = self.directory / "snapshots"  # made when there are any
         self._manifest = self.directory / "manifest.json"
         self._failures: set[str] = set()  # known to the writer
+        self.damaged: list[str] = []  # files that the writer has set aside
 
     # --- writing ------------------------------------------------------------------------------
 
@@ -66,11 +69,17 @@ class Store:
             for directory in (self.directory, self.runs, self.failed, self.pictures):
                 for leftover in directory.glob("*.tmp"):
                     leftover.unlink()
-            for path in self._files():
-                if not is_whole(path):
-                    path.unlink()
+            self._set_damaged_aside()
             self._failures = {path.stem for path in self.failed.glob("*.json")}
             yield
+
+    def _set_damaged_aside(self) -> None:
+        """Files that are not as they were written, or have another run's name."""
+        self.damaged = [
+            checked_files.set_aside(path, self.directory / "damaged")
+            for path in (*self._files(), *self._snapshots())
+            if not checked_files.is_sound(path)
+        ]
 
     def write_manifest(self, manifest: Manifest) -> None:
         """Replace the manifest."""
@@ -83,7 +92,8 @@ class Store:
         if snapshots is not None:
             self.pictures.mkdir(exist_ok=True)
             pictures = pl.DataFrame(snapshots, schema=_snapshot_types())
-            _write(self.pictures / f"{run.key}.parquet", _parquet(pictures))
+            content = as_parquet(pictures)
+            _write(path_for(self.pictures, run.key, content), content)
         labels = {
             "run": run.key,
             "problem": run.problem.name,
@@ -92,8 +102,8 @@ class Store:
         }
         n = len(columns["regret"])
         rows = {name: [label] * n for name, label in labels.items()} | columns
-        frame = pl.DataFrame(rows, schema_overrides=_run_types())
-        _put(self.runs / f"{run.key}.parquet", _parquet(frame))
+        content = as_parquet(pl.DataFrame(rows, schema_overrides=_run_types(columns)))
+        _put(path_for(self.runs, run.key, content), content)
         if run.key in self._failures:
             (self.failed / f"{run.key}.json").unlink(missing_ok=True)
 
@@ -104,13 +114,13 @@ class Store:
 
     def pack(self, at_least: int = PACK_AT) -> int:
         """Put the files of single runs into one, if there are many; how many are left."""
-        loose = [path for path in self._files() if not path.name.startswith(PACKED)]
+        loose = [path for path in self._files() if name_of(path) != PACKED]
         if len(loose) < at_least:
             return len(loose)
         packed = self._packed_keys()
-        new = [path for path in loose if path.stem not in packed]
+        new = [path for path in loose if name_of(path) not in packed]
         if new:
-            self._write_packed(self._read(new))
+            self._write_packed(self._together(new))
         for path in loose:  # only now: a kill before leaves every run somewhere
             path.unlink()
         return 0
@@ -138,9 +148,8 @@ class Store:
         return len(keys)
 
     def _write_packed(self, frame: pl.DataFrame) -> None:
-        keys = "".join(sorted(frame["run"].unique()))
-        name = hashlib.sha256(keys.encode()).hexdigest()[:32]
-        _write(self.runs / f"{PACKED}{name}.parquet", _parquet(frame))
+        content = as_parquet(frame)
+        _write(path_for(self.runs, PACKED, content), content)
 
     # --- reading ------------------------------------------------------------------------------
 
@@ -152,8 +161,8 @@ class Store:
             raise FileNotFoundError(
                 f"{self.directory}: no manifest.json; expected a directory that voful run wrote"
             ) from None
-        except (ValueError, KeyError, TypeError) as error:
-            raise FileFormatError(f"{self._manifest}: damaged ({error!r})") from None
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise FileFormatError(f"{self._manifest}: damaged ({error!r:.200})") from None
 
     def has_manifest(self) -> bool:
         """Whether a study was run here before."""
@@ -164,16 +173,13 @@ class Store:
         return _while_files_move(
             lambda: (
                 self._packed_keys()
-                | {path.stem for path in self._files() if not path.name.startswith(PACKED)}
+                | {name for path in self._files() if (name := name_of(path)) != PACKED}
             )
         )
 
     def failures(self) -> dict[str, dict[str, Any]]:
         """Key -> what is known of the failure."""
-        return {
-            path.stem: json.loads(path.read_text(encoding="utf-8"))
-            for path in sorted(self.failed.glob("*.json"))
-        }
+        return {path.stem: _failure(path) for path in sorted(self.failed.glob("*.json"))}
 
     def frame(self) -> pl.DataFrame:
         """All stored results of the runs in the manifest, in the order of the study."""
@@ -205,12 +211,12 @@ class Store:
         manifest = self.manifest()
         frames = []
         for path in self._snapshots():
-            if path.stem in manifest.runs:
-                labels = zip(
-                    ("problem", "policy", "replicate"), manifest.label(path.stem), strict=True
-                )
+            key = name_of(path)
+            if key in manifest.runs:
+                labels = zip(("problem", "policy", "replicate"), manifest.label(key), strict=True)
                 columns = [pl.lit(label).alias(name) for name, label in labels]
-                frames.append((manifest.runs[path.stem], self._read([path]).select(*columns, "*")))
+                frame = checked_files.read(path).select(*columns, "*")
+                frames.append((manifest.runs[key], frame))
         frames.sort(key=lambda placed: placed[0])
         if not frames:
             words = dict.fromkeys(("problem", "policy"), pl.String)
@@ -225,39 +231,39 @@ class Store:
         packed: set[str] = set()
         loose = []
         for path in self._files():
-            if path.name.startswith(PACKED):
-                frame = self._read([path])
+            if name_of(path) == PACKED:
+                frame = checked_files.read(path)
                 packed |= set(frame["run"].unique())
                 yield frame
-            elif wanted is None or path.stem in wanted:
+            elif wanted is None or name_of(path) in wanted:
                 loose.append(path)
-        loose = [path for path in loose if path.stem not in packed]
+        loose = [path for path in loose if name_of(path) not in packed]
         if loose:
-            yield self._read(loose)
+            yield self._together(loose)
 
     def _files(self) -> list[Path]:
         return sorted(self.runs.glob("*.parquet")) if self.runs.is_dir() else []
 
     def _packed_keys(self) -> set[str]:
         keys: set[str] = set()
-        for path in self.runs.glob(f"{PACKED}*.parquet"):
-            keys |= set(self._read([path], ["run"])["run"].unique())
+        for path in self.runs.glob(f"{PACKED}-*.parquet"):
+            keys |= set(checked_files.read(path, ["run"])["run"].unique())
         return keys
 
-    def _read(self, paths: list[Path], columns: list[str] | None = None) -> pl.DataFrame:
-        """Files of the same columns as one frame."""
+    def _together(self, paths: list[Path]) -> pl.DataFrame:
+        """Files of single runs as one frame."""
         import polars as pl
 
-        try:
-            return pl.read_parquet(paths, columns=columns, glob=False)
-        except FileNotFoundError:
-            raise
-        except (pl.exceptions.PolarsError, OSError) as error:
-            if len(paths) > 1:  # which one?
-                return pl.concat([self._read([path], columns) for path in paths], how="diagonal")
-            raise FileFormatError(
-                f"{paths[0]}: damaged ({error}); delete it and run the study again"
-            ) from None
+        return pl.concat([checked_files.read(path) for path in paths], how="diagonal")
+
+
+def _failure(path: Path) -> dict[str, Any]:
+    """What is known of a failure; of a file that nobody can read, that."""
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+        return {"run": str(told["run"]), "traceback": str(told["traceback"])}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        return {"run": path.stem, "traceback": f"{path}: damaged ({type(error).__name__})"}
 
 
 def results(directory: str | Path) -> pl.DataFrame:
@@ -298,21 +304,6 @@ def _put(path: Path, content: bytes) -> None:
         raise
 
 
-def is_whole(path: Path) -> bool:
-    """Whether a file ends as a Parquet file does."""
-    with open(path, "rb") as file:
-        end = file.seek(0, os.SEEK_END)
-        file.seek(max(end - len(MAGIC), 0))
-        return file.read() == MAGIC
-
-
-def _parquet(frame: pl.DataFrame) -> bytes:
-    """Through memory, so that a full disk is an OSError and not one of Polars' own."""
-    buffer = io.BytesIO()
-    frame.write_parquet(buffer)
-    return buffer.getvalue()
-
-
 def _while_files_move(read: Callable[[], T]) -> T:
     """Read again when a file was packed between listing and opening."""
     for _ in range(20):
@@ -321,13 +312,12 @@ def _while_files_move(read: Callable[[], T]) -> T:
     return read()
 
 
-def _run_types() -> dict[str, Any]:
-    """Of columns whose values may all be missing, or whole numbers in some runs only."""
+def _run_types(columns: Columns) -> dict[str, Any]:
+    """The same in every run, also where all values are missing."""
     import polars as pl
 
-    numbers = ("regret", "sum_variance", "width", "plan_value", "optimistic_value")
-    truths = ("in_set", "covered", "optimistic")
-    return dict.fromkeys(numbers, pl.Float64) | dict.fromkeys(truths, pl.Boolean)
+    types = {"number": pl.Float64, "whole": pl.Int64, "truth": pl.Boolean}
+    return {name: types[TYPES[name]] for name in columns} | {"replicate": pl.Int64}
 
 
 def _snapshot_types() -> dict[str, Any]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from dataclasses import dataclass
 from typing import Any
 
 from voful import validation
+
+MOST_CELLS = 10_000
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,9 @@ def expand(table: dict[str, Any], where: str) -> list[Cell]:
     name = table.get("name")
     if name is not None and (not isinstance(name, str) or not name):
         raise validation.fail(f"{where}: name", name, "a word or two, in quotes")
+    n_cells = math.prod(len(values) for values in grids.values())
+    if n_cells > MOST_CELLS:
+        raise validation.fail(f"{where}: grids", f"{n_cells} cells", f"at most {MOST_CELLS}")
     cells = []
     for values in itertools.product(*grids.values()):
         filled = {**table, **dict(zip(grids, values, strict=True))}

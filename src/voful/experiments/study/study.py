@@ -89,9 +89,12 @@ def may_be_drawn(problem: Problem) -> bool:
 
 # --- what a file may say ----------------------------------------------------------------------
 
-_COUNT = "a whole number >= 1"
-Count = Annotated[int, Field(ge=1, description=_COUNT)]
-Name = Annotated[str, Field(min_length=1, description="a word or two, in quotes")]
+MOST_STEPS = 10**10  # months of any policy
+MOST_RUNS = 10**6
+LONGEST_NAME = 200
+_COUNT = "a whole number >= 1, at most 10^10"
+Count = Annotated[int, Field(ge=1, le=MOST_STEPS, description=_COUNT)]
+Name = Annotated[str, Field(min_length=1, max_length=1000, description="a word or two, in quotes")]
 Tables = Annotated[list[dict[str, Any]], Field(min_length=1)]
 
 
@@ -154,6 +157,15 @@ def parse_study(text: str, directory: Path = Path()) -> Study:
     contenders = tuple(
         _contender(cell, kind, directory) for cell in _cells("policy", declared.policy)
     )
+    n_runs = declared.replicates * len(problems) * len(contenders)
+    if n_runs > MOST_RUNS:
+        allowed = f"at most {MOST_RUNS} runs in a study, not {n_runs}"
+        raise validation.fail("replicates", declared.replicates, allowed)
+    names = [*(side.name for side in problems), *(side.name for side in contenders)]
+    for name in (declared.name, *names):
+        if not name.isprintable() or len(name) > LONGEST_NAME:
+            allowed = f"at most {LONGEST_NAME} characters that can be printed"
+            raise validation.fail("name", name, allowed)
     for which, sides in (("problem", problems), ("policy", contenders)):
         _check_distinct(which, [side.name for side in sides])
     points = None if declared.record_at is None else tuple(sorted(set(declared.record_at)))
@@ -269,8 +281,10 @@ def _code(reference: str, key: str, cell: Cell, directory: Path) -> Code | None:
 def _load(own: Code, cell: Cell) -> Callable[..., Any]:
     try:
         return own.load()
-    except Exception as error:
-        message = f"{type(error).__name__}: {error}"
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a file that calls sys.exit must not end the study in silence
+        message = f"{type(error).__name__}: {str(error)[:500]}"
         raise ValueError(f"{cell.where}: {own.reference} does not load: {message}") from error
 
 

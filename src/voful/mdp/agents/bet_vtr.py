@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from voful.confidence.mixture.betting import CountedBettingSet
 from voful.confidence.mixture.domain import Domain
 from voful.confidence.mixture.observations import observe
@@ -46,6 +49,10 @@ class BetVTR(CountingAgent):
             bet=self.bet,
             width_scale=self.width_scale,
         )
+
+    @classmethod
+    def _least_numbers(cls, config: Mapping[str, Any]) -> int:
+        return int(config["model"].dim) ** 2
 
     @property
     def confidence_set(self) -> CountedBettingSet:

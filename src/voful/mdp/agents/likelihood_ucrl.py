@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from voful.archive import Arrays
 from voful.confidence.mixture.likelihood import LikelihoodSet
+from voful.invariants import Invariants
 from voful.mdp import arguments as given
 from voful.mdp.counting import CountingAgent
 from voful.mdp.model import LinearMixtureModel
@@ -37,6 +42,14 @@ class LikelihoodUCRL(CountingAgent):
             failure_prob=self.failure_prob,
             width_scale=self.width_scale,
         )
+
+    @classmethod
+    def _least_numbers(cls, config: Mapping[str, Any]) -> int:
+        return int(config["model"].dim - 1) ** 2
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        yield from super()._invariants(state)
+        yield "counts under one target", len(state["_counter/counts"]) == 1
 
     @property
     def confidence_set(self) -> LikelihoodSet:

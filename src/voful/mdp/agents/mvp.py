@@ -7,7 +7,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from voful.archive import Arrays
 from voful.compiled import kernel
+from voful.invariants import Invariants, whole
 from voful.mdp import arguments as given
 from voful.mdp.planning import FIXED_POINT, OptimisticPlan, backward_induction
 from voful.mdp.tabular import Table, TabularAgent, empirical_moments
@@ -118,6 +120,12 @@ class MVP(TabularAgent):
         self._visits = self._counts.sum(axis=2)  # N(s, a), all of them
         self._frozen = np.zeros_like(self._counts)
         self._triggered = np.zeros(1, dtype=np.bool_)
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        yield from super()._invariants(state)
+        counts, frozen = state["_counts"], state["_frozen"]
+        yield "visits of each pair", np.array_equal(state["_visits"], counts.sum(axis=2))
+        yield "counts of an earlier time", whole(frozen) and bool((frozen <= counts).all())
 
     def _bonus(self) -> Bonus:
         S, A, H, K = self.model.n_states, self.model.n_actions, self.model.horizon, self.n_episodes

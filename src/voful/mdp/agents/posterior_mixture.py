@@ -7,8 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from voful.archive import Arrays
 from voful.compiled import kernel, part
 from voful.confidence.algebra import dot, unwhiten, whitener_from
+from voful.invariants import Invariants, between
 from voful.mdp import arguments as given
 from voful.mdp.base import Agent
 from voful.mdp.counting import CountingAgent
@@ -16,7 +18,7 @@ from voful.mdp.model import LinearMixtureModel
 from voful.mdp.planning import OptimisticPlan, optimistic_plan_over_vertices
 from voful.parameters import parameter
 from voful.typing import FloatArray, Seed
-from voful.validation import positive_int
+from voful.validation import fail, positive_int
 
 DRAWS = 64  # uniform numbers for one step, far more than a slice ever needs
 
@@ -92,6 +94,14 @@ def hit_and_run(
                 high = t
 
 
+def few_steps(name: str, value: object) -> int:
+    """A whole number from 1 to 10^5."""
+    number = positive_int(name, value)
+    if number > 10**5:
+        raise fail(name, number, "at most 10^5 steps")
+    return number
+
+
 class PosteriorMixture(CountingAgent):
     """Plan as if a draw from the posterior of the weights were true.
 
@@ -119,12 +129,20 @@ class PosteriorMixture(CountingAgent):
     )
     n_episodes: int = given.n_episodes("How many episodes will be played.")
     failure_prob = None
-    n_steps: int = parameter(positive_int, "Of the chain, for each plan.", default=50)
+    n_steps: int = parameter(few_steps, "Of the chain, for each plan.", default=50)
     seed: Seed = given.seed("Of the draws.")
 
     def _build(self) -> None:
         super()._build()
         self._theta = np.full(self.dim, 1.0 / self.dim)
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        yield from super()._invariants(state)
+        theta, counts = state["_theta"], state["_counter/counts"]
+        yield "a draw from the simplex", bool(theta.min() >= 0.0) and between(theta.sum(), 1.0, 1.0)
+        yield "counts under one target", len(counts) == 1
+        likely = self.model.probabilities @ theta
+        yield "a draw that can be true", bool((likely[counts[0] > 0] > 1e-200).all())
 
     @property
     def confidence_set(self) -> None:

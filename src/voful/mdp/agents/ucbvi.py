@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
 from voful import validation
+from voful.archive import Arrays
 from voful.compiled import kernel
+from voful.invariants import Invariants, between, whole
 from voful.mdp import arguments as given
 from voful.mdp.counting import count_transitions
 from voful.mdp.planning import OptimisticPlan, backward_induction
@@ -100,6 +103,16 @@ class UCBVI(TabularAgent):
         self._Q = np.ones((H, S, A))
         rows = H + 1 if self.bonus == "bernstein" else 0
         self._visits = np.zeros((rows, S), dtype=np.int64)  # N'
+
+    @classmethod
+    def _least_numbers(cls, config: Mapping[str, Any]) -> int:
+        model = config["model"]
+        return int(model.horizon * model.n_states * model.n_actions)
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        yield from super()._invariants(state)
+        yield "bounds in [0, 1]", between(state["_Q"], 0.0, 1.0)
+        yield "visits", whole(state["_visits"])
 
     def _count(self, walks: Walks) -> None:
         model, one_target = self.model, np.zeros(1, dtype=np.int64)

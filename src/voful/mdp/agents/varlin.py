@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, cast
+from collections.abc import Mapping
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -78,6 +79,11 @@ class VARLin(CountingAgent):
             layering=self._layering,
         )
         self.moments, self.directions = self._Theta.moments, self._Theta.directions
+
+    @classmethod
+    def _least_numbers(cls, config: Mapping[str, Any]) -> int:
+        dim, moments = int(config["model"].dim), config.get("moments")
+        return (dim - 1) ** 2 + (moments or 0 if config.get("constants") != "paper" else 0)
 
     @property
     def confidence_set(self) -> MomentSet:

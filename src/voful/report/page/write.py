@@ -8,7 +8,7 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
-from voful.persistence import atomic_file
+from voful.atomic import atomic_file
 from voful.report.page.data import page_data
 from voful.report.statistics.played import Played
 

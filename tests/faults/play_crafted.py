@@ -1,0 +1,126 @@
+"""Load crafted files and play what they hold: ``play_crafted.py DIRECTORY FIRST LAST SEED``.
+
+Says ``<number> <what became of it>`` for each, before the next; a signal or a hang ends it all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from faults import crafted
+
+import voful
+from helpers import sphere, teach_one
+from mdp_helpers import random_walk
+from voful import FileFormatError
+from voful.persistence import Stateful
+
+SECONDS = 240  # of waiting for one file: kernels may have to be compiled
+LOAD_CPU = 1.0
+LOAD_MEMORY = 200 * 2**20
+
+
+def memory() -> tuple[int, int]:
+    """(now, at most so far) in bytes."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    now = pages * resource.getpagesize()
+    return now, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def load(path: Path) -> Any:
+    """The object; AssertionError where that took too long or too much."""
+    now, most = memory()
+    started = time.process_time()
+    try:
+        return voful.load(path)
+    finally:
+        spent = time.process_time() - started
+        peak = memory()[1]
+        assert spent <= LOAD_CPU, f"load took {spent:.2f} s"
+        taken = peak - now if peak > most else 0
+        assert taken <= LOAD_MEMORY, f"load took {taken / 2**20:.0f} MB"
+
+
+def play_policy(policy: Any, rounds: int = 20) -> None:
+    """Rounds with finite answers."""
+    rng = np.random.default_rng(0)
+    low, high = policy._space.reward_limits
+    low, high = max(low, -1e50), min(high, 1e50)
+    norm = min(policy._space.feature_norm, 1e50)
+    for _ in range(rounds):
+        arms = sphere(rng, 5, policy.dim, norm)
+        choice = policy.select(arms)
+        assert 0 <= choice < len(arms), f"choice {choice}"
+        with contextlib.suppress(RuntimeError):  # n_rounds are over
+            teach_one(policy, arms[choice], rng.uniform(low, high))
+        answers = policy.index(arms[:2])
+        assert np.isfinite(answers).all(), f"index {answers}"
+        assert np.isfinite(policy.predict(arms)).all(), "predict"
+
+
+def play_agent(agent: Any, plans: int = 3) -> None:
+    """Plans with finite answers."""
+    rng = np.random.default_rng(0)
+    model = agent.model
+    for _ in range(plans):
+        plan = agent.plan()
+        assert np.isfinite(plan.value), f"value {plan.value}"
+        assert np.isfinite(plan.values).all(), "values"
+        assert 0 <= plan.action(0, 0) < model.n_actions, f"action {plan.action(0, 0)}"
+        for _ in range(min(plan.episodes, 30) if model.horizon <= 1000 else 0):
+            with contextlib.suppress(RuntimeError):  # n_episodes are over
+                agent.update(*random_walk(model, rng))
+
+
+def outcome(content: bytes, path: Path) -> str:
+    """What becomes of one file."""
+    path.write_bytes(content)
+    try:
+        thing = load(path)
+    except FileFormatError:
+        return "refused"
+    if hasattr(thing, "plan"):
+        play_agent(thing)
+    elif hasattr(thing, "select"):
+        play_policy(thing)
+    return "played"
+
+
+def harm(what: str) -> None:
+    """For the control: switch a guard off."""
+    if what == "invariants":
+        Stateful._check = lambda self, arrays: None  # type: ignore[method-assign]
+
+
+def main(directory: Path, first: int, last: int, seed: int) -> None:
+    """Files first..last, each of a valid file in turn."""
+    warnings.simplefilter("ignore")
+    harm(os.environ.get("VOFUL_HARM", ""))
+    sources = [crafted.read(path.read_bytes()) for path in sorted(directory.glob("*.voful"))]
+    with tempfile.TemporaryDirectory() as room:
+        path = Path(room) / "crafted"
+        for number in range(first, last):
+            rng = np.random.default_rng([seed, number])
+            content = crafted.write(crafted.craft(sources[number % len(sources)], rng))
+            signal.alarm(SECONDS)  # ends the process, also inside of compiled code
+            print(number, end=" ", flush=True)
+            try:
+                print(outcome(content, path), flush=True)
+            except Exception as error:
+                text = f"{type(error).__name__}: {error}".replace("\n", " ")[:200]
+                print(f"wrong: {text}", flush=True)
+            signal.alarm(0)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), *(int(argument) for argument in sys.argv[2:]))

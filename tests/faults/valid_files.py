@@ -1,0 +1,41 @@
+"""Valid files of every registered id, some fresh and some that have learnt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from helpers import make_policy, play_some
+from mdp_helpers import random_model, random_walk, signed_model
+from voful import registry
+from voful.mdp.model import LinearMixtureModel
+
+
+def write_all(directory: Path) -> list[str]:
+    """One or two files for each id; their names."""
+    for entry in registry.entries():
+        for variant, thing in enumerate(_things(entry.id, entry.kind)):
+            thing.save(directory / f"{entry.id}-{variant}.voful")
+    random_model().save(directory / "model-0.voful")
+    return [path.name for path in sorted(directory.glob("*.voful"))]
+
+
+def _things(id: str, kind: str) -> list[Any]:
+    if kind == "bandit":
+        old, young = make_policy(id), make_policy(id, 2, seed=np.random.SeedSequence(3).spawn(1)[0])
+        play_some(old, 70)
+        play_some(young, 3)
+        return [old, young]
+    return [_agent(id, random_model(), 12), _agent(id, random_model(1, dim=5), 3)] + (
+        [_agent(id, signed_model(0), 3)] if id in ("varlin", "ucrl-vtr") else []
+    )
+
+
+def _agent(id: str, model: LinearMixtureModel, episodes: int) -> Any:
+    agent, rng = registry.create(id, model, n_episodes=200), np.random.default_rng(0)
+    for _ in range(episodes):
+        agent.plan()
+        agent.update(*random_walk(model, rng))
+    return agent
