@@ -6,12 +6,14 @@ from typing import NamedTuple
 
 import numpy.typing as npt
 
+from voful.archive import Arrays
 from voful.bandits.guard import GuardedPolicy, guarded_choice, nothing_left, survivors
 from voful.bandits.optimism import arms_in, largest
 from voful.bandits.plugin import (
     RIDGE_EXTRA,
     RIDGES,
     best_ridge,
+    open_plugin,
     plugin_learn,
     plugin_scores,
     plugin_size,
@@ -20,7 +22,7 @@ from voful.bandits.plugin import (
 from voful.compiled import kernel
 from voful.confidence.algebra import dots
 from voful.confidence.betting.round import bet_observe
-from voful.confidence.ellipsoids.ridge import open_ridge
+from voful.confidence.ellipsoids.ridge import open_ridge, ridge_size
 from voful.confidence.guarded import (
     guarded_ends,
     guarded_holds,
@@ -28,6 +30,7 @@ from voful.confidence.guarded import (
     settle_radius,
 )
 from voful.confidence.rule import rule
+from voful.invariants import Invariants
 from voful.typing import BoolArray, FloatArray
 from voful.validation import NO_MASK
 
@@ -121,6 +124,14 @@ class CertifiedUCB(GuardedPolicy):
             rest=plugin_size(self.dim),
         )
         start_plugin(self._set.blocks, self.feature_norm, self.dim)
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        blocks, notes = state["confidence_set/blocks"], state["confidence_set/notes"]
+        column = ridge_size(self.dim)
+        own = self._set.blocks[:, column]
+        yield "lambda behind each ridge", bool((blocks[:, column] == own).all())
+        plugin = open_plugin(open_books(notes).rest, self.dim)
+        yield "sums over leverages", bool(plugin.leverage[0] >= 0.0 and plugin.weighted[0] >= 0.0)
 
     def scores(self, arms: npt.ArrayLike) -> FloatArray:
         """The plug-in index of each arm, shape (n_arms,): for rules of your own."""

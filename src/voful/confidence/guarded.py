@@ -11,13 +11,23 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from voful.archive import Arrays
 from voful.compiled import kernel, part
 from voful.confidence.algebra import quadratic_form
 from voful.confidence.base import BallSet
 from voful.confidence.betting.ellipsoid import BettingEllipsoid
 from voful.confidence.betting.questions import bet_holds, ends
-from voful.confidence.ellipsoids.ridge import Ridge, log_det_ratio, new_ridges, open_ridge, within
+from voful.confidence.ellipsoids.ridge import (
+    Ridge,
+    log_det_ratio,
+    new_ridges,
+    open_ridge,
+    ridge_size,
+    within,
+)
 from voful.confidence.ellipsoids.sets import cut, meet
+from voful.confidence.ellipsoids.sound import FAR, scale_of, sound_ridges
+from voful.invariants import Invariants, between, whole
 from voful.typing import FloatArray
 from voful.validation import ObservationSpace
 
@@ -150,6 +160,21 @@ class GuardedSet(BallSet):
         self.notes = np.concatenate([known, np.zeros(BOOKS_SIZE - len(known) + rest)])
         settle_radius(open_ridge(self.blocks[own], space.dim), self.books)
         self._state_type, self._learn = state, observe
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        blocks, notes, size = state["blocks"], state["notes"], scale_of(self._space)
+        yield from sound_ridges(blocks, self.blocks, self.dim, size)
+        rounds = [open_ridge(block, self.dim).n[0] for block in blocks]
+        yield "as many rounds for each ridge", len(set(rounds)) == 1
+        extra = blocks[:, ridge_size(self.dim) :]
+        yield "numbers beside the ridges", between(extra, 0.0, FAR * size**2)
+        known = len(Books._fields) - len(("ledger", "trusted", "optimism", "net", "rest"))
+        yield "the books of its arguments", bool((notes[:known] == self.notes[:known]).all())
+        books = open_books(notes)
+        sums = np.concatenate([books.ledger, books.trusted, books.optimism])
+        yield "costs in the books", between(sums, 0.0, FAR * size)
+        yield "rounds of the net", whole(books.net)
+        yield "the policy's own notes", bool((np.abs(books.rest) <= FAR * size**2).all())
 
     @property
     def rule_state(self) -> Any:

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from voful.archive import Arrays
 from voful.compiled import kernel
 from voful.confidence.base import BallSet
 from voful.confidence.betting.ellipsoid import check_scales
@@ -20,7 +21,9 @@ from voful.confidence.betting.risk_state import (
     new_risk_memory,
     open_risk,
 )
+from voful.confidence.betting.sound import sound_risk
 from voful.confidence.betting.state import open_clock, open_ellipsoids
+from voful.invariants import Invariants
 from voful.typing import FloatArray
 from voful.validation import TOLERANCE, ObservationSpace, fail
 
@@ -81,6 +84,9 @@ class ConstantRiskSet(BallSet):
             theta0=self.theta_center,
             feature_norm=space.feature_norm,
         )
+
+    def _invariants(self, state: Arrays) -> Invariants:
+        yield from sound_risk(state["memory"], self.memory, self._space.feature_norm)
 
     @property
     def rule_state(self) -> RiskState:

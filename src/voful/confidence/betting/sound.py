@@ -6,6 +6,7 @@ import numpy as np
 
 from voful.confidence.betting.product import N_SLOPES as PRODUCT_SLOPES
 from voful.confidence.betting.ratio import N_SLOPES as RATIO_SLOPES
+from voful.confidence.betting.risk_state import CONSTANTS, open_risk
 from voful.confidence.betting.state import (
     HIGH,
     LOW,
@@ -15,6 +16,8 @@ from voful.confidence.betting.state import (
     REWARD,
     RIDGES,
     SLOPES,
+    Clock,
+    Ellipsoids,
     Rules,
     open_rules,
     open_state,
@@ -34,12 +37,12 @@ def sound_memory(memory: FloatArray, own: FloatArray, feature_norm: float) -> In
     yield "the rules of its arguments", bool((memory[:head] == own[:head]).all())
     state = open_state(memory)
     clock, latest = state.clock, state.latest
-    yield "whole numbers of rounds", whole(np.concatenate(clock), 0, MOST)
-    yield "a set that is empty or not", bool(clock.emptied[0] in (0.0, 1.0))
+    yield from sound_clock(clock)
     kinds = [rules.bets] if rules.bets in (PRODUCT, RATIO) else [PRODUCT, RATIO]
     ends = [{PRODUCT: PRODUCT_SLOPES, RATIO: RATIO_SLOPES}[kind] - 1 for kind in kinds]
     yield "slopes on their grids", whole(latest.places) and bool((latest.places <= ends).all())
-    yield from _sound_ellipsoids(memory, rules, rules.half / feature_norm)
+    yield "one of the lambdas", bool(np.isin(state.Theta.lam, rules.lambdas).all())
+    yield from sound_ellipsoids(state.Theta, rules, rules.half / feature_norm)
     parts, unit = state.predictors, rules.half / feature_norm
     widest = 1.0 / (RIDGES[0] * feature_norm**2)
     yield "inverses of ridges", bool((np.abs(parts.inverse) <= 10.0 * widest).all())
@@ -59,6 +62,29 @@ def sound_memory(memory: FloatArray, own: FloatArray, feature_norm: float) -> In
     )
 
 
+def sound_clock(clock: Clock) -> Invariants:
+    """Counts, and a flag."""
+    yield "whole numbers of rounds", whole(np.concatenate(clock), 0, MOST)
+    yield "a set that is empty or not", bool(clock.emptied[0] in (0.0, 1.0))
+
+
+def sound_risk(memory: FloatArray, own: FloatArray, feature_norm: float) -> Invariants:
+    """Of a constant-risk set's block, `own` being the object's."""
+    (rules, Theta, risk, clock), mine = open_risk(memory), open_risk(own)
+    head = rules_size(rules.bets, len(mine.rules.theta0))
+    yield "the rules of its arguments", bool((memory[:head] == own[:head]).all())
+    yield "the constants of its arguments", risk[:CONSTANTS] == mine.risk[:CONSTANTS]
+    yield from sound_clock(clock)
+    yield "lambda and what top-ups added", bool(risk.ridge <= Theta.lam[0] <= FAR * risk.ridge)
+    yield from sound_ellipsoids(Theta, rules, rules.half / feature_norm)
+    most = FAR * risk.scale**2
+    yield "squares of residuals", bool(0.0 <= risk.squares[0] <= most)
+    yield "a bound on the next one", bool(risk.scale**2 * (1.0 - SLACK) <= risk.largest[0] <= most)
+    yield "curvature that was taken", bool(0.0 <= risk.shrunk[0] <= FAR)
+    yield "no more bets than rounds", whole(risk.bets, 0, clock.n[0])
+    yield "a bound on the regret", bool(0.0 <= risk.bound[0] <= FAR * risk.scale)
+
+
 def sound_history(history: FloatArray, own: FloatArray, feature_norm: float) -> Invariants:
     """Of the rounds that are kept."""
     rules = open_rules(own)
@@ -75,10 +101,9 @@ def sound_history(history: FloatArray, own: FloatArray, feature_norm: float) -> 
     yield "slopes of bets", between(placed[:, SLOPES:] * rules.half, 0.0, FAR)
 
 
-def _sound_ellipsoids(memory: FloatArray, rules: Rules, unit: float) -> Invariants:
+def sound_ellipsoids(Theta: Ellipsoids, rules: Rules, unit: float) -> Invariants:
     """Quadratics that do not fall, whiteners of A + lambda I, centres within reach."""
-    Theta, d = open_state(memory).Theta, len(rules.theta0)
-    yield "one of the lambdas", bool(np.isin(Theta.lam, rules.lambdas).all())
+    d = len(rules.theta0)
     curved = np.diagonal(Theta.A.sum(axis=1), axis1=1, axis2=2)
     # Minorants may bend down: what is kept is only known to be positive with lambda.
     yield "positive with lambda", bool((curved + Theta.lam[:, None] >= 0.0).all())
