@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from voful.compiled import part
+from voful.compiled import inlined, part
 from voful.confidence.algebra import (
     cholesky,
     dot,
@@ -155,7 +155,7 @@ def score(Theta: Ellipsoids, e: int, plays: FloatArray, work: FloatArray) -> flo
     return rad * total
 
 
-@part
+@inlined
 def factorise(
     rules: Rules, Theta: Ellipsoids, e: int, lam: float, u: FloatArray, v: FloatArray
 ) -> bool:
@@ -195,18 +195,18 @@ def choose_lambda(
     False, and whitener and lambda as they were, where none is admissible (rounding has eaten the
     small eigenvalues of A + lambda I: the updated whitener still knows them).
     """
-    best, choice = math.inf, -1
+    best, lam = math.inf, 0.0
     kept = keep(Theta, e)
-    for i in range(rules.lambdas.shape[0]):
-        if factorise(rules, Theta, e, rules.lambdas[i], u, v):
+    for i in range(rules.lambdas.shape[0] + 1):  # each of them, then the best one again
+        tried = rules.lambdas[i] if i < rules.lambdas.shape[0] else lam
+        if tried > 0.0 and factorise(rules, Theta, e, tried, u, v):
             value = score(Theta, e, plays, v)
-            if choice < 0 or value < best:
-                best, choice = value, i
-    if choice >= 0:
-        return factorise(rules, Theta, e, rules.lambdas[choice], u, v)
-    put_back(Theta, e, kept)
-    settle(rules, Theta, e, u, v)
-    return False
+            if lam == 0.0 or value < best:
+                best, lam = value, tried
+    if lam == 0.0:
+        put_back(Theta, e, kept)
+        settle(rules, Theta, e, u, v)
+    return lam > 0.0
 
 
 @part

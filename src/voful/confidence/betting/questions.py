@@ -109,7 +109,7 @@ def optimistic_ends(
     return upper, width
 
 
-@part
+@inlined
 def tighten_ends(
     Theta: Ellipsoids,
     width_scale: float,

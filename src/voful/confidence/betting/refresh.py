@@ -23,7 +23,6 @@ from voful.confidence.betting.state import (
     PREDICTION,
     REWARD,
     SLOPES,
-    Clock,
     Ellipsoids,
     Rules,
     Scratch,
@@ -32,22 +31,13 @@ from voful.typing import FloatArray
 
 
 @inlined
-def refresh(
-    rules: Rules,
-    Theta: Ellipsoids,
-    clock: Clock,
-    scratch: Scratch,
-    plays: FloatArray,
-    rows: FloatArray,
+def renew(
+    rules: Rules, Theta: Ellipsoids, scratch: Scratch, plays: FloatArray, rows: FloatArray
 ) -> None:
-    """Tighten every interval, rebuild every ellipsoid about its centre, keep what is thinner."""
-    u, v, n = scratch.u, scratch.v, rows.shape[0]
-    E = Theta.rad.shape[0]
-    tighten(rules, Theta, scratch, rows)
+    """Rebuild every ellipsoid about its centre from tightened rows; keep what is thinner."""
+    u, v, E = scratch.u, scratch.v, Theta.rad.shape[0]
     streamed_score = np.empty(E)
     for e in range(E):
-        move_origin(Theta, e, u, v)
-        choose_lambda(rules, Theta, e, plays, u, v)
         streamed_score[e] = score(Theta, e, plays, v)
     A, b, kappa = Theta.A.copy(), Theta.b.copy(), Theta.kappa.copy()
     rebuild(rules, Theta, scratch, rows)
@@ -62,8 +52,6 @@ def refresh(
             settle(rules, Theta, e, u, v)
         move_origin(Theta, e, u, v)
         settle(rules, Theta, e, u, v)
-    clock.since_origin[0] = 0.0
-    clock.next_refresh[0] = max(n + 1, int(rules.refresh_ratio * n))
 
 
 @inlined

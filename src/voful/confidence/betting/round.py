@@ -15,7 +15,7 @@ from voful.confidence.betting.quadratic import (
     settle,
     slab,
 )
-from voful.confidence.betting.refresh import refresh
+from voful.confidence.betting.refresh import renew, tighten
 from voful.confidence.betting.slopes import choose_slopes
 from voful.confidence.betting.state import (
     HIGH,
@@ -118,14 +118,18 @@ def take_reward(
     clock.since_origin[0] += 1.0
     if clock.emptied[0] != 0.0:
         return
-    plays = latest.recent[: min(n + 1, N_RECENT)]
-    if rules.refresh_ratio > 0.0 and clock.n[0] >= clock.next_refresh[0]:
-        refresh(rules, Theta, clock, scratch, plays, history[: n + 1])
-    elif clock.since_origin[0] >= ORIGIN_EVERY:
+    plays, rows = latest.recent[: min(n + 1, N_RECENT)], history[: n + 1]
+    due = rules.refresh_ratio > 0.0 and clock.n[0] >= clock.next_refresh[0]
+    if due:
+        tighten(rules, Theta, scratch, rows)
+    if due or clock.since_origin[0] >= ORIGIN_EVERY:
         clock.since_origin[0] = 0.0
         for e in range(Theta.rad.shape[0]):
             move_origin(Theta, e, scratch.u, scratch.v)
             choose_lambda(rules, Theta, e, plays, scratch.u, scratch.v)
+    if due:
+        renew(rules, Theta, scratch, plays, rows)
+        clock.next_refresh[0] = max(n + 2, int(rules.refresh_ratio * (n + 1)))
 
 
 @kernel
