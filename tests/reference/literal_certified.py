@@ -101,7 +101,7 @@ class LiteralCertifiedUCB:
         beta = 2 * R * math.sqrt(2 * t * growth)
         gap = self.gap(i, lower, upper)
         late = self.ledger + gap > beta
-        if i != leader and (late or self.trusted + gap > 25 * self.optimism + self.h):
+        if i != leader and (late or self.trusted + gap > 40 * self.optimism + self.h):
             i, self.net = leader, self.net + 1
             gap = self.gap(i, lower, upper)
         self.ledger += gap

@@ -94,13 +94,13 @@ class CertifiedUCB(GuardedPolicy):
 
     An empirical-Bayes index chooses among the arms that a valid set has not eliminated; `ledger`
     adds up a bound on the regret; and a net hands the choice to optimism where the ledger would
-    pass OFUL's bound, or where the index would have cost more than 25 times what optimism has.
+    pass OFUL's bound, or where the index would have cost more than 40 times what optimism has.
 
     Under BetOFUL's assumptions (rewards in a known range, E[y | past, x] = <x, theta*>,
     |theta*| <= theta_norm; no variance, no horizon, no tuning), with probability at least
     1 - failure_prob at all times: theta* is in `confidence_set`, the best arm is never eliminated,
     the regret is at most `ledger` (if the mean of every arm lies in the reward range), and, if
-    rewards come at once, `ledger` is at most twice OFUL's regret bound and at most 26 times what
+    rewards come at once, `ledger` is at most twice OFUL's regret bound and at most 41 times what
     the optimistic rounds have added to it, and half the range.
 
     Delayed and batched rewards keep what they keep for `BetOFUL`. Cost: O(d^2) an update and an

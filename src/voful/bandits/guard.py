@@ -33,7 +33,7 @@ from voful.parameters import parameter
 from voful.typing import BoolArray, FloatArray, Seed
 from voful.validation import boolean, fail_type, vector
 
-TRUST: Final = 25.0  # kappa: what a heuristic may cost, over what optimism has cost
+TRUST: Final = 40.0  # kappa: what a heuristic may cost, over what optimism has cost
 CREDIT: Final = 1.0  # and before optimism has cost anything, over half the reward range
 CROSSED: Final = 2e-9  # ends that cross by more than this, over the same, leave no parameter
 
@@ -262,7 +262,7 @@ class Guarded(GuardedPolicy):
     Each round the arms that are surely not best are crossed out; of the others the one with the
     largest min(score, upper end) is played, and the ledger adds what that may have cost. Where
     the ledger would pass OFUL's regret bound, or where the heuristic's choices would have cost
-    more than 25 times what those of optimism have, optimism chooses instead.
+    more than 40 times what those of optimism have, optimism chooses instead.
 
     With probability at least 1 - failure_prob, whatever the heuristic: the best arm is never
     crossed out, the regret never passes `ledger`, and `ledger` never passes twice OFUL's bound.

@@ -127,7 +127,7 @@ def test_a_heuristic_that_costs_too_much_is_overruled() -> None:
     assert policy.best_arm(arms) == (0, True)
     assert 0.4 * played[1] <= policy.ledger
     books = policy.confidence_set.books
-    assert books.trusted[0] <= 25.0 * books.optimism[0] + 1.0
+    assert books.trusted[0] <= 40.0 * books.optimism[0] + 1.0
 
 
 def test_a_mask_hides_arms_from_the_ledger() -> None:
