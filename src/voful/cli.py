@@ -159,21 +159,22 @@ def _run(study: Study, out: Path, *, table: bool = True, **how: Any) -> bool:
     from voful.report.terminal import console as tables
     from voful.report.terminal.progress import make_progress
 
-    with _clear_errors(out), make_progress(_console()) as progress:
-        summary = run_study(study, out, observer=progress, **how)
-    if summary.foreign:
-        _say(
-            f"{summary.foreign} stored runs are of an earlier form of this study or of the "
-            "library; they are kept, and not part of its results"
-        )
-    for place in summary.damaged:
-        _say(f"damaged, set aside, and its runs played again: {place}", "yellow")
-    if table and (summary.played or summary.stored):
-        _print_table(tables.headline(final_table(results(out)), study.step))
-    _say(f"results: {out}")
-    if summary.failed:
-        _say(f"{len(summary.failed)} runs failed twice: voful show {out}", "red")
-    return not summary.failed
+    with _clear_errors(out):
+        with make_progress(_console()) as progress:
+            summary = run_study(study, out, observer=progress, **how)
+        if summary.foreign:
+            _say(
+                f"{summary.foreign} stored runs are of an earlier form of this study or of the "
+                "library; they are kept, and not part of its results"
+            )
+        for place in summary.damaged:
+            _say(f"damaged, set aside, and its runs played again: {place}", "yellow")
+        if table and (summary.played or summary.stored):
+            _print_table(tables.headline(final_table(results(out)), study.step))
+        _say(f"results: {out}")
+        if summary.failed:
+            _say(f"{len(summary.failed)} runs failed twice: voful show {out}", "red")
+        return not summary.failed
 
 
 @contextlib.contextmanager

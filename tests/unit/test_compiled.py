@@ -30,7 +30,7 @@ def test_a_kernel_knows_that_what_it_calls_has_changed(tmp_path: Path) -> None:
     """With a copy of the package, of which one file changes and the kernel's own does not."""
     package = tmp_path / "voful"
     package.mkdir()
-    for name in ("compiled.py", "notice.py"):
+    for name in ("compiled.py", "kernel_cache.py", "notice.py"):
         shutil.copy(Path(__file__).parents[2] / "src" / "voful" / name, package)
     (package / "__init__.py").write_text("")
     (tmp_path / "main.py").write_text(CALLS.replace("from inner", "from voful.inner"))

@@ -77,12 +77,12 @@ def test_arrays_that_do_not_fit_are_refused(name: str) -> None:
     other.update([1.0, 0.0], 0.5)
     arrays = other.state()
     arrays[name] = np.concatenate([arrays[name], arrays[name]])
-    with pytest.raises(ValueError, match="different sizes"):
+    with pytest.raises(ValueError, match="twice as many slots as records"):
         policy.restore(arrays)
     assert policy.n_observations == 0
     arrays = other.state()
     arrays["_table"] = np.full(32, 5)
-    with pytest.raises(ValueError, match="different sizes"):
+    with pytest.raises(ValueError, match="twice as many slots as records"):
         policy.restore(arrays)
 
 
