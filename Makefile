@@ -49,7 +49,7 @@ derive: $(VENV)/.base
 # The site in site/, with the tutorials' figures; then what can be asked of it, in a browser too.
 # Kernels first: the tutorials' times are tested.
 docs: $(VENV)/.dev
-	$(BIN)/voful warm --studies oful betoful voful varlin ucrl-vtr
+	$(BIN)/voful warm --studies oful betoful certified voful varlin ucrl-vtr
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet --jobs 2 docs site
 	$(BIN)/python -m pytest tests/site --site site
 

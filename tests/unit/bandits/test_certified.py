@@ -47,7 +47,7 @@ def test_the_ledger_survives_save_and_load_in_mid_run(tmp_path: Path) -> None:
 def test_without_noise_the_best_arm_is_certified() -> None:
     arms, theta, regret = np.eye(2), np.array([0.5, -0.4]), 0.0
     policy = CertifiedUCB(2)
-    for _ in range(1500):
+    for _ in range(4000):
         i = policy.select(arms)
         policy.update(arms[i], float(theta[i]))
         regret += 0.5 - theta[i]

@@ -82,7 +82,7 @@ def test_arrays_that_do_not_fit_are_refused(name: str) -> None:
     assert policy.n_observations == 0
     arrays = other.state()
     arrays["_table"] = np.full(32, 5)
-    with pytest.raises(ValueError, match="twice as many slots as records"):
+    with pytest.raises(ValueError, match="a slot for each record"):
         policy.restore(arrays)
 
 
