@@ -148,14 +148,12 @@ class PeeledSet(PeeledParameters, BaseConfidenceSet):
         n = open_ridge(state["_block"], self.dim).n[0]
         yield "no more rounds than n_rounds", bool(n <= self.n_rounds)
         each, designed = flat_size(1, self.dim) - self.dim, flat_size(self._n_designed, self.dim)
-        more = len(flat) - designed
-        yield "the tests of its arguments", more >= 0 and more % each == 0
+        yield "the tests of its arguments", (more := len(flat) - designed) >= 0 and more % each == 0
         yield "no further tests", self.directions is None or more == 0
         yield "checks of as many tests", history.shape[1] == len(flat)
         counters = [float(clock[name]) for name in ("version", "remembered")]
         yield "whole numbers of checks", whole(counters) and counters[1] <= len(history)
-        times = [float(clock[name]) for name in ("next_check", "next_move")]
-        yield "times to come", whole(times, 1)
+        yield "times to come", whole([clock["next_check"], clock["next_move"]], 1)
         yield "a turn to come", between(clock["next_turn"], -1.0, 1000.0 * self.dim)
         for tests in (flat, *history[: int(clock["remembered"])]):
             yield from sound_tests(tests, self.dim, float(n), scale_of(self._space))
