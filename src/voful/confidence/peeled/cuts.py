@@ -231,7 +231,7 @@ def shrink(flat: FloatArray, P: Polytope, clock: float, c: FloatArray) -> None:
                 if optimise(P, x, B, -np.inf) != OPTIMAL or not invert(P, B):
                     break
                 now = np.dot(x, B.vertex)
-                if now > last - SHRINK_GAIN * (last - at_c):
+                if last < np.inf and now > last - SHRINK_GAIN * (last - at_c):
                     break
                 last = now
                 mark_used(P, B, clock)
