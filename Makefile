@@ -50,7 +50,7 @@ derive: $(VENV)/.base
 # Kernels first: the tutorials' times are tested.
 docs: $(VENV)/.dev
 	$(BIN)/voful warm --studies oful betoful certified voful varlin ucrl-vtr
-	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet --jobs 2 docs site
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs site
 	$(BIN)/python -m pytest tests/site --site site
 
 STUDIES := appendix_b variance jun_kim bandit_family bandit_family_tuned horizon_free \
