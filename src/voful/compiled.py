@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from importlib import import_module
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 from uuid import uuid4
 
 import numba
@@ -107,11 +107,20 @@ def part(function: Callable[P, R]) -> Callable[P, R]:
     for other parts.
     """
     if not config.DISABLE_JIT:  # type: ignore[attr-defined]
-        compiled = numba.njit(**_OPTIONS, **_ONLY_IN_KERNELS)(function)
+        compiled: Any = numba.njit(**_OPTIONS, **_ONLY_IN_KERNELS)(function)
+        _for_types_only(compiled)
         dispatcher: Any = types.Dispatcher(compiled)
         _stands_for(function, dispatcher)
         _PARTS.append(compiled)  # Numba's own reference is a weak one
     return function
+
+
+def _for_types_only(compiled: Any) -> None:
+    """Keep Numba from compiling a function once more for every literal that it is called with."""
+    template, plain = compiled.get_call_template, cast(Any, types.unliteral)
+    compiled.get_call_template = lambda args, kws: template(
+        tuple(map(plain, args)), {name: plain(arg) for name, arg in kws.items()}
+    )
 
 
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
