@@ -48,7 +48,8 @@ def bound_in_ball(
         for _ in range(SWEEPS):
             for i in range(n):
                 turn(P.A[rows[i]], P.h[rows[i]], r, lam, i)
-        r[:] = x  # anew: rounding must not pile up in a bound
+        for k in range(d):
+            r[k] = x[k]  # anew: rounding must not pile up in a bound
         total, weight = 0.0, 0.0
         for i in range(n):
             total -= add_multiple(P, rows[i], -lam[i], r)

@@ -106,7 +106,8 @@ def best_cut(T: Tests, P: Polytope, x: FloatArray, B: Basis, w: FloatArray) -> f
         score = drop + 1e-2 / math.sqrt(np.dot(candidate, candidate))  # ties: the deeper cut
         if score > best:
             best, right = score, t
-            w[:] = candidate
+            for k in range(d):
+                w[k] = candidate[k]
     return right
 
 
@@ -254,12 +255,9 @@ def supports(
     T = unpack(flat, d)
     B = new_basis(d)
     upper, lower = np.empty(m), np.empty(m)
-    size = P.size[0]
-    own = Polytope(P.A.copy(), P.h.copy(), P.used.copy(), P.size.copy())
     empty = False
     for i in range(m):
-        own.A[:size], own.h[:size], own.used[:size] = P.A[:size], P.h[:size], P.used[:size]
-        own.size[0] = size
+        own = Polytope(P.A.copy(), P.h.copy(), P.used.copy(), P.size.copy())
         upper[i], lower[i], status, _ = maximise(
             T, own, B, 1.0, X[i], c, MAX_CUTS, tolerance, -np.inf
         )

@@ -90,7 +90,8 @@ def make_room(P: Polytope, B: Basis, rows: int) -> None:
     for i in range(size):
         where[i] = new
         if kept[i]:
-            P.A[new] = P.A[i]
+            for k in range(d):
+                P.A[new, k] = P.A[i, k]
             P.h[new] = P.h[i]
             P.used[new] = P.used[i]
             new += 1
@@ -139,7 +140,10 @@ def invert(P: Polytope, B: Basis) -> bool:
     if not abs(np.linalg.det(matrix)) > 1e-250:
         return False
     Z = np.linalg.inv(matrix)
-    B.inverse[:, :] = 2.0 * Z - Z @ (matrix @ Z)
+    twice = Z @ (matrix @ Z)
+    for i in range(d):
+        for k in range(d):
+            B.inverse[i, k] = 2.0 * Z[i, k] - twice[i, k]
     return True
 
 

@@ -113,7 +113,8 @@ def move_origin(flat: FloatArray, o: FloatArray) -> None:
             T.f[i, k] -= GD
         T.a[i] -= bD
         T.e[i] = max(T.e[i] - 2.0 * fD + DGD, 0.0)
-    T.o[:] = o
+    for k in range(d):
+        T.o[k] = o[k]
 
 
 def able(T: Tests, n: int) -> BoolArray:
