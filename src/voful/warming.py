@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
+from itertools import pairwise
 from multiprocessing import get_context
 from time import perf_counter
 from typing import Any
@@ -110,14 +111,16 @@ def warm_all(
 
     Starts processes, so a script calls it under ``if __name__ == "__main__"``.
     """
+    # Ids of one file share kernels: two processes would compile them twice.
+    files: dict[str, list[str]] = {}
     for id in ids:
-        registry.lookup(id)
-    processes = min(workers or os.cpu_count() or 1, len(ids))
+        files.setdefault(registry.lookup(id).location.split(":")[0], []).append(id)
+    processes = min(workers or os.cpu_count() or 1, len(files))
     with _hushed(), ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         # What takes longest first, so that no core waits for it in the end.
-        tasks = [pool.submit(_timed, task, id) for id in sorted(ids, key=_haste)]
-        for done in as_completed(tasks):
-            yield done.result()
+        longest_first = sorted(files.values(), key=lambda group: _haste(group[0]))
+        for done in as_completed([pool.submit(_timed, task, group) for group in longest_first]):
+            yield from done.result()
 
 
 @contextmanager
@@ -135,7 +138,9 @@ def _haste(id: str) -> int:
     return 0 if id.startswith("voful") else 1 if id.startswith("bet") else 2
 
 
-def _timed(task: Callable[[str], None], id: str) -> tuple[str, float]:
-    started = perf_counter()
-    task(id)
-    return id, perf_counter() - started
+def _timed(task: Callable[[str], None], ids: Sequence[str]) -> list[tuple[str, float]]:
+    times = [perf_counter()]
+    for id in ids:
+        task(id)
+        times.append(perf_counter())
+    return [(id, after - before) for id, (before, after) in zip(ids, pairwise(times), strict=True)]

@@ -60,7 +60,9 @@ def clip_polygon(vertices: FloatArray, A: FloatArray, b: FloatArray) -> tuple[Fl
     polygon, clipped = np.empty((room, d)), np.empty((room, d))
     excess = np.empty(room)
     size = vertices.shape[0]
-    polygon[:size] = vertices
+    for v in range(size):
+        for i in range(d):
+            polygon[v, i] = vertices[v, i]
     skipped = 0
     for row in range(A.shape[0]):
         least, most = np.inf, -np.inf
