@@ -46,7 +46,8 @@ def count_and_freeze(
             visits[s, a] += 1
             n = visits[s, a]
             if n & (n - 1) == 0:
-                frozen[s, a] = counts[s, a]
+                for i in range(counts.shape[2]):
+                    frozen[s, a, i] = counts[s, a, i]
                 triggered = True
     return triggered
 

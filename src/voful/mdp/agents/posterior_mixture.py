@@ -85,7 +85,8 @@ def hit_and_run(
                 point[i] /= size
             value = log_likelihood(p, counts, point)
             if value >= level:
-                theta[:] = point
+                for i in range(d):
+                    theta[i] = point[i]
                 height = value
                 break
             if t < 0.0:
