@@ -64,7 +64,7 @@ def demo(
     out: Annotated[Path, typer.Option(help="Directory for results, figures and page.")] = Path(
         "out/demo"
     ),
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds of each run.")] = 2000,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of each run.")] = 1000,
     replicates: Annotated[int, typer.Option(min=1, help="Seeds of each cell.")] = 4,
     workers: Workers = 0,
     browser: Annotated[

@@ -8,10 +8,10 @@ from voful.experiments.study.study import Study
 CONTENDERS = ("oful", "losan", "voful", "betoful")
 NOISE = {"low noise σ=0.05": 0.05, "high noise σ=0.5": 0.5}
 DIMS = (5, 2)  # the second one can be drawn: its runs take snapshots
-SNAPSHOTS = 40
+SNAPSHOTS = 24
 
 
-def demo_study(n_rounds: int = 2000, replicates: int = 4) -> Study:
+def demo_study(n_rounds: int = 1000, replicates: int = 4) -> Study:
     """20 fixed arms on the sphere in d = 5 and 2, |theta*| = 1/2, rewards in [-1, 1].
 
     Small and not `compiled`: for a newcomer everything has to be compiled first.
