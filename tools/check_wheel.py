@@ -37,9 +37,15 @@ def check(python: str, wheel: str) -> None:
         )
 
 
+def answers(python: str) -> bool:
+    """Whether there is such a Python: a version manager's shim may stand for none."""
+    found = shutil.which(python)
+    return found is not None and subprocess.run([found, "-V"], capture_output=True).returncode == 0
+
+
 if __name__ == "__main__":
     for python in PYTHONS:
-        if shutil.which(python):
+        if answers(python):
             check(python, sys.argv[1])
         else:
             print(f"{python}: not on this machine")

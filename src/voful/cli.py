@@ -65,7 +65,7 @@ def demo(
         "out/demo"
     ),
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of each run.")] = 1000,
-    replicates: Annotated[int, typer.Option(min=1, help="Seeds of each cell.")] = 4,
+    replicates: Annotated[int, typer.Option(min=1, help="Seeds of each cell.")] = 3,
     workers: Workers = 0,
     browser: Annotated[
         bool | None, typer.Option("--open/--no-open", help="Show the page; default: on a desktop.")

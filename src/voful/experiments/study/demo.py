@@ -11,7 +11,7 @@ DIMS = (5, 2)  # the second one can be drawn: its runs take snapshots
 SNAPSHOTS = 24
 
 
-def demo_study(n_rounds: int = 1000, replicates: int = 4) -> Study:
+def demo_study(n_rounds: int = 1000, replicates: int = 3) -> Study:
     """20 fixed arms on the sphere in d = 5 and 2, |theta*| = 1/2, rewards in [-1, 1].
 
     Small and not `compiled`: for a newcomer everything has to be compiled first.
