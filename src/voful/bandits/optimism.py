@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from voful.compiled import kernel, part
-from voful.confidence.algebra import dots, means_and_widths
+from voful.compiled import inlined, kernel, part
+from voful.confidence.algebra import dot, means_and_widths
 from voful.confidence.ellipsoids.ridge import open_ridge
 from voful.confidence.ellipsoids.sets import is_empty, tightest_interval
 from voful.typing import BoolArray, FloatArray
@@ -106,7 +106,11 @@ def most_optimistic_between(lower: FloatArray, upper: FloatArray, mask: BoolArra
     return most_optimistic(upper, length, mask)
 
 
-@part
+@inlined
 def best_for(arms: FloatArray, mask: BoolArray, theta: FloatArray) -> int:
     """argmax_x <x, theta> over the arms in mask: `most_optimistic` over the set {theta}."""
-    return most_optimistic(dots(arms, theta), np.zeros(arms.shape[0]), mask)
+    n = arms.shape[0]
+    values, widths = np.empty(n), np.empty(n)
+    for i in range(n):
+        values[i], widths[i] = dot(arms[i], theta), 0.0
+    return most_optimistic(values, widths, mask)

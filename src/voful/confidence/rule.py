@@ -34,12 +34,16 @@ class Rule(NamedTuple):
     draw
         (*state, rng, arms, mask): before each `choose`, put what chance decides into the state.
         Apart, and no kernel: to hand over a generator costs ten times as much as to choose.
+    refresh
+        (*state): what is long and rare, after each `observe` that returned True (in Python the
+        policy's ``_observe`` sees to it). None: `observe` does all.
     """
 
     choose: Callable[..., int]
     observe: Callable[..., None]
     holds: Callable[..., bool] | None
     draw: Callable[..., None] | None = None
+    refresh: Callable[..., None] | None = None
 
 
 _RULES: dict[type, Rule] = {}
@@ -51,11 +55,12 @@ def rule(
     observe: Callable[..., None],
     holds: Callable[..., bool] | None,
     draw: Callable[..., None] | None = None,
+    refresh: Callable[..., None] | None = None,
 ) -> Rule:
     """The rule of all policies with this type of state, which is one class's own."""
     if state in _RULES:
         raise TypeError(f"{state.__name__} has a rule already")
-    _RULES[state] = Rule(choose, observe, holds, draw)
+    _RULES[state] = Rule(choose, observe, holds, draw, refresh)
     return _RULES[state]
 
 
@@ -77,6 +82,7 @@ class Addresses(NamedTuple):
     observe: Any
     holds: Any
     draw: Any
+    refresh: Any
 
 
 def addresses(state: Any, rng: np.random.Generator, arms: FloatArray, mask: BoolArray) -> Addresses:
@@ -87,6 +93,7 @@ def addresses(state: Any, rng: np.random.Generator, arms: FloatArray, mask: Bool
         address(known.observe, *state, x, 0.0, 0.0),
         None if known.holds is None else address(known.holds, *state, x),
         None if known.draw is None else address(_kernel(known.draw), *state, rng, arms, mask),
+        None if known.refresh is None else address(known.refresh, *state),
     )
 
 
@@ -108,4 +115,4 @@ def _observe_rows(
     observe: Any, state: Any, X: FloatArray, rewards: FloatArray, variances: FloatArray
 ) -> None:
     for i in range(X.shape[0]):
-        observe(*(state + (X[i], rewards[i], variances[i])))
+        observe(*state, X[i], rewards[i], variances[i])

@@ -69,6 +69,7 @@ def play_rounds(
     observe: Any,
     holds: Any,
     draw: Any,
+    refresh: Any,
     state: Any,
     rng: np.random.Generator,
     block: Block,
@@ -108,8 +109,8 @@ def play_rounds(
         timed = t % SAMPLE_EVERY == 0
         started = now(timespec) if timed else 0.0
         if draw is not None:
-            draw(*(state + (rng, arms, mask)))
-        i = choose(*(state + (arms, mask)))
+            draw(*state, rng, arms, mask)
+        i = choose(*state, arms, mask)
         if i < 0:  # the set is empty
             i = ~i
         chosen = now(timespec) if timed else 0.0
@@ -123,7 +124,10 @@ def play_rounds(
             u,
             fixed_variances[i] if fixed else -1.0,
         )
-        observe(*(state + (arms[i], min(max(y, clip[0]), clip[1]), variance)))
+        due = observe(*state, arms[i], min(max(y, clip[0]), clip[1]), variance)
+        if refresh is not None:
+            if due:
+                refresh(*state)
         if timed:
             sampled[0] += chosen - started
             sampled[1] += now(timespec) - chosen
@@ -132,7 +136,7 @@ def play_rounds(
         recording = done < points.shape[0] and points[done] == t + 1
         if holds is not None:
             if recording or (t + 1) % check_every == 0:
-                truths[IN_SET] = in_ball and holds(*(state + (theta_star,)))
+                truths[IN_SET] = in_ball and holds(*state, theta_star)
                 truths[COVERED] = truths[COVERED] and truths[IN_SET]
         if recording:
             moment = now(timespec)
