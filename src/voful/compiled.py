@@ -117,11 +117,11 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
     return made
 
 
-_Protocol: Any = types.WrapperAddressProtocol
-_register_type: Any = typeof_impl.register
+_Protocol: Any = types.WrapperAddressProtocol  # Numba's are not all typed
+_typeof: Any = numba.typeof
 
 
-class Address(_Protocol):  # type: ignore[misc]  # Numba's are not all typed
+class Address(_Protocol):  # type: ignore[misc]
     """A compiled kernel as an argument of others, which call it where it stands.
 
     What is called by its name would be compiled once more inside of every caller; and a kernel that
@@ -142,14 +142,12 @@ class Address(_Protocol):  # type: ignore[misc]  # Numba's are not all typed
         return self._signature
 
 
-@_register_type(Address)
-def _type_of_address(value: Address, context: object) -> Any:
-    return value.type
+typeof_impl.register(Address, lambda value, context: value.type)
 
 
 def address(function: Callable[..., Any], *arguments: Any) -> Address:
     """The address of a kernel for arguments like these."""
-    return _address(function, tuple(numba.typeof(argument) for argument in arguments))
+    return _address(function, tuple(_typeof(argument) for argument in arguments))
 
 
 @cache

@@ -40,7 +40,7 @@ class Rule(NamedTuple):
     """
 
     choose: Callable[..., int]
-    observe: Callable[..., None]
+    observe: Callable[..., bool | None]
     holds: Callable[..., bool] | None
     draw: Callable[..., None] | None = None
     refresh: Callable[..., None] | None = None
@@ -52,7 +52,7 @@ _RULES: dict[type, Rule] = {}
 def rule(
     state: type,
     choose: Callable[..., int],
-    observe: Callable[..., None],
+    observe: Callable[..., bool | None],
     holds: Callable[..., bool] | None,
     draw: Callable[..., None] | None = None,
     refresh: Callable[..., None] | None = None,
