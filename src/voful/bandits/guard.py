@@ -219,10 +219,6 @@ class GuardedPolicy(CompiledPolicy, OptimisticPolicy):
         certified = not self._set.is_empty and int(left.sum()) == 1
         return int(np.argmax(means)), certified
 
-    def _index(self, arms: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        mean, lower, upper = super()._index(arms)
-        return np.minimum(np.maximum(mean, lower), upper), lower, upper
-
     @property
     def _state(self) -> Any:
         return self._set.rule_state

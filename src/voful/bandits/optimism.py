@@ -93,17 +93,19 @@ def choose_in_ellipsoids(
 ) -> int:
     """`Rule.choose` over an intersection: the index is the least of the ellipsoids' bounds."""
     lower, upper = tightest_interval(blocks, arms)
-    choice = most_optimistic_between(lower, upper, mask)
-    return ~choice if is_empty(blocks, arms.shape[1]) else choice
+    return most_optimistic_between(lower, upper, mask, is_empty(blocks, arms.shape[1]))
 
 
 @part
-def most_optimistic_between(lower: FloatArray, upper: FloatArray, mask: BoolArray) -> int:
-    """`most_optimistic` where the uncertainty is the length of the interval."""
+def most_optimistic_between(
+    lower: FloatArray, upper: FloatArray, mask: BoolArray, empty: bool
+) -> int:
+    """`most_optimistic` where the uncertainty is the length of the interval; ~i of an empty set."""
     length = np.empty(upper.shape[0])
     for i in range(upper.shape[0]):
         length[i] = upper[i] - lower[i]
-    return most_optimistic(upper, length, mask)
+    choice = most_optimistic(upper, length, mask)
+    return ~choice if empty else choice
 
 
 @inlined
