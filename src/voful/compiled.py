@@ -10,7 +10,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import cache
 from importlib import import_module
 from typing import Any, ParamSpec, TypeVar, cast
 from uuid import uuid4
@@ -18,6 +18,7 @@ from uuid import uuid4
 import numba
 from numba.core import config, event, types
 from numba.core.typing.templates import infer_global
+from numba.extending import typeof_impl
 from numba.np import linalg as numba_linalg
 
 from voful import notice
@@ -27,9 +28,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _ROOT = os.path.dirname(os.path.abspath(__file__))
-_OPTIONS: Any = {"error_model": "numpy", "no_cfunc_wrapper": True}  # C does not call us
-
-_ONLY_IN_KERNELS: Any = {"no_cpython_wrapper": True}
+_OPTIONS: Any = {"error_model": "numpy"}
+_ONLY_IN_KERNELS: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _PARTS: list[object] = []
 _stands_for: Any = infer_global
 
@@ -76,25 +76,18 @@ _listen: Any = event.register
 _listen("numba:compile", _PausedCollector())
 
 
-def kernel(function: Callable[P, R], *, calls: str = "") -> Callable[P, R]:
+def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """A function that Python calls compiled: by Numba, at the first call, cached on disk.
 
     No fastmath: floating-point order is as written, so that a batch gives the same bits as
     one call a row, and a loaded policy continues exactly.
-
-    Parameters
-    ----------
-    function
-        What to compile.
-    calls
-        A folder of the library whose functions it calls without importing them.
     """
     try:
         compiled = numba.njit(cache=True, **_OPTIONS)(function)
     except RuntimeError:  # neither the package's folder nor a home can be written to
         notice.cannot_keep("neither its own folder nor a home can be written to")
         compiled = numba.njit(**_OPTIONS)(function)
-    _stamp(compiled, function.__code__.co_filename, calls)
+    _stamp(compiled, function.__code__.co_filename)
     forgive(compiled)
     made: Callable[P, R] = compiled
     return made
@@ -133,12 +126,46 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
     return made
 
 
-def calling(folder: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """`kernel` that calls functions of a folder without importing them."""
-    return partial(kernel, calls=folder)
+_Protocol: Any = types.WrapperAddressProtocol  # Numba's are not all typed
+_typeof: Any = numba.typeof
 
 
-def _stamp(compiled: Any, file: str, calls: str) -> None:
+class Address(_Protocol):  # type: ignore[misc]
+    """A compiled kernel as an argument of others, which call it where it stands.
+
+    What is called by its name would be compiled once more inside of every caller; and a kernel that
+    is given addresses is compiled once for all functions of the same types.
+    """
+
+    def __init__(self, compiled: Any) -> None:
+        self._signature = compiled.signature
+        name = compiled.fndesc.llvm_cfunc_wrapper_name
+        self._address: int = compiled.library.get_pointer_to_function(name)
+        self.type: Any = types.FunctionType(compiled.signature)
+
+    def __wrapper_address__(self) -> int:
+        return self._address
+
+    def signature(self) -> Any:
+        """Types of the result and the arguments."""
+        return self._signature
+
+
+typeof_impl.register(Address, lambda value, context: value.type)
+
+
+def address(function: Callable[..., Any], *arguments: Any) -> Address:
+    """The address of a kernel for arguments like these."""
+    return _address(function, tuple(_typeof(argument) for argument in arguments))
+
+
+@cache
+def _address(function: Any, argument_types: tuple[Any, ...]) -> Address:
+    function.compile(argument_types)
+    return Address(function.overloads[argument_types])
+
+
+def _stamp(compiled: Any, file: str) -> None:
     """Let the kernel's place on disk depend on all sources that it is made of.
 
     Numba asks whether the kernel's own file has changed, not those of the functions that it calls:
@@ -150,23 +177,19 @@ def _stamp(compiled: Any, file: str, calls: str) -> None:
         numbered = cached._data_name
         cached._data_name = lambda number: f"{numbered(number)[:-4]}-{uuid4().hex}.nbc"
     if hasattr(cached, "_source_stamp"):
-        cached._source_stamp = (cached._source_stamp, _sources(file, calls))
+        cached._source_stamp = (cached._source_stamp, _sources(file))
 
 
 @cache
-def _sources(file: str, calls: str) -> str:
+def _sources(file: str) -> str:
     """A digest of name, time and size of a file and of all that it imports of this library."""
-    found = {file: None}
-    if calls:
-        folder = os.path.join(_ROOT, calls)
-        found |= {os.path.join(folder, name): None for name in sorted(os.listdir(folder))}
-    queue = [path for path in found if path.endswith(".py")]
+    found, queue = {file}, [file]
     while queue:
         for path in _imports(queue.pop()):
             if path not in found:
-                found[path] = None
+                found.add(path)
                 queue.append(path)
-    states = [(path, os.stat(path)) for path in sorted(found) if path.endswith(".py")]
+    states = [(path, os.stat(path)) for path in sorted(found)]
     known = [(os.path.relpath(path, _ROOT), s.st_mtime_ns, s.st_size) for path, s in states]
     return hashlib.sha256(repr(known).encode()).hexdigest()[:16]
 

@@ -24,6 +24,7 @@ from voful.confidence.betting.questions import (
     radius_of,
     tighten_ends,
 )
+from voful.confidence.betting.refresh import bet_refresh
 from voful.confidence.betting.round import bet_observe
 from voful.confidence.betting.state import (
     BETS,
@@ -113,7 +114,7 @@ class BetOFUL(CompiledPolicy, OptimisticPolicy):
     This library's own algorithm; the proof, step by step, is on its page in the documentation.
     """
 
-    _rule = rule(BetState, bet_choose, bet_observe, bet_holds)
+    _rule = rule(BetState, bet_choose, bet_observe, bet_holds, refresh=bet_refresh)
 
     failure_prob: float = given.failure_prob()
     reward_range: tuple[float, float] = given.reward_range()

@@ -21,6 +21,7 @@ from voful.bandits.plugin import (
 )
 from voful.compiled import kernel
 from voful.confidence.algebra import dots
+from voful.confidence.betting.refresh import bet_refresh
 from voful.confidence.betting.round import bet_observe
 from voful.confidence.ellipsoids.ridge import open_ridge, ridge_size
 from voful.confidence.guarded import (
@@ -79,7 +80,8 @@ def certified_observe(
     books = open_books(notes)
     plugin_learn(blocks, books.rest, books.half, x, reward)
     settle_radius(open_ridge(blocks[books.own], x.shape[0]), books)
-    bet_observe(memory, history, x, reward, variance)
+    if bet_observe(memory, history, x, reward, variance):
+        bet_refresh(memory, history)
 
 
 @kernel

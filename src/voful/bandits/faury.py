@@ -65,8 +65,7 @@ def faury_choose(
 ) -> int:
     """argmax_x <x, theta_hat> + radius |G^-1 x|_H."""
     lower, upper = score_interval(blocks, arms)
-    choice = most_optimistic_between(lower, upper, mask)
-    return ~choice if is_empty(blocks, arms.shape[1]) else choice
+    return most_optimistic_between(lower, upper, mask, is_empty(blocks, arms.shape[1]))
 
 
 @kernel

@@ -18,6 +18,7 @@ from voful.bandits.base import CompiledPolicy, OptimisticPolicy
 from voful.bandits.optimism import arms_in, largest
 from voful.compiled import kernel, part
 from voful.confidence.betting.questions import none_left
+from voful.confidence.betting.refresh import bet_refresh
 from voful.confidence.betting.round import bet_observe
 from voful.confidence.betting.state import open_clock, open_ellipsoids
 from voful.confidence.ellipsoids.ridge import open_ridge, ridge_update
@@ -148,7 +149,8 @@ def guard_observe(
     ridge = open_ridge(blocks[books.own], x.shape[0])
     ridge_update(ridge, x, reward, 1.0)
     settle_radius(ridge, books)
-    bet_observe(memory, history, x, reward, variance)
+    if bet_observe(memory, history, x, reward, variance):
+        bet_refresh(memory, history)
 
 
 # --- policies under guard -----------------------------------------------------------------------
@@ -216,10 +218,6 @@ class GuardedPolicy(CompiledPolicy, OptimisticPolicy):
         means = np.where(left, self.predict(arms), -np.inf)
         certified = not self._set.is_empty and int(left.sum()) == 1
         return int(np.argmax(means)), certified
-
-    def _index(self, arms: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        mean, lower, upper = super()._index(arms)
-        return np.minimum(np.maximum(mean, lower), upper), lower, upper
 
     @property
     def _state(self) -> Any:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from voful.compiled import kernel, part
-from voful.confidence.algebra import dots, means_and_widths
+from voful.compiled import inlined, kernel, part
+from voful.confidence.algebra import dot, means_and_widths
 from voful.confidence.ellipsoids.ridge import open_ridge
 from voful.confidence.ellipsoids.sets import is_empty, tightest_interval
 from voful.typing import BoolArray, FloatArray
@@ -93,20 +93,26 @@ def choose_in_ellipsoids(
 ) -> int:
     """`Rule.choose` over an intersection: the index is the least of the ellipsoids' bounds."""
     lower, upper = tightest_interval(blocks, arms)
-    choice = most_optimistic_between(lower, upper, mask)
-    return ~choice if is_empty(blocks, arms.shape[1]) else choice
+    return most_optimistic_between(lower, upper, mask, is_empty(blocks, arms.shape[1]))
 
 
 @part
-def most_optimistic_between(lower: FloatArray, upper: FloatArray, mask: BoolArray) -> int:
-    """`most_optimistic` where the uncertainty is the length of the interval."""
+def most_optimistic_between(
+    lower: FloatArray, upper: FloatArray, mask: BoolArray, empty: bool
+) -> int:
+    """`most_optimistic` where the uncertainty is the length of the interval; ~i of an empty set."""
     length = np.empty(upper.shape[0])
     for i in range(upper.shape[0]):
         length[i] = upper[i] - lower[i]
-    return most_optimistic(upper, length, mask)
+    choice = most_optimistic(upper, length, mask)
+    return ~choice if empty else choice
 
 
-@part
+@inlined
 def best_for(arms: FloatArray, mask: BoolArray, theta: FloatArray) -> int:
     """argmax_x <x, theta> over the arms in mask: `most_optimistic` over the set {theta}."""
-    return most_optimistic(dots(arms, theta), np.zeros(arms.shape[0]), mask)
+    n = arms.shape[0]
+    values, widths = np.empty(n), np.empty(n)
+    for i in range(n):
+        values[i], widths[i] = dot(arms[i], theta), 0.0
+    return most_optimistic(values, widths, mask)

@@ -9,21 +9,14 @@ one by one: for a tuple, a call from Python costs twice as much.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types as numba_types
-from numba.core.typing import templates
-from numba.extending import lower_builtin as numba_lower_builtin
+from numba.core import config
 
-from voful.compiled import calling
+from voful.compiled import address, kernel
 from voful.typing import BoolArray, FloatArray
-
-# Numba's are not all typed.
-types: Any = numba_types
-signature: Any = templates.signature
-infer_global: Any = templates.infer_global
-lower_builtin: Any = numba_lower_builtin
 
 
 class Rule(NamedTuple):
@@ -41,12 +34,16 @@ class Rule(NamedTuple):
     draw
         (*state, rng, arms, mask): before each `choose`, put what chance decides into the state.
         Apart, and no kernel: to hand over a generator costs ten times as much as to choose.
+    refresh
+        (*state): what is long and rare, after each `observe` that returned True (in Python the
+        policy's ``_observe`` sees to it). None: `observe` does all.
     """
 
     choose: Callable[..., int]
-    observe: Callable[..., None]
+    observe: Callable[..., bool | None]
     holds: Callable[..., bool] | None
     draw: Callable[..., None] | None = None
+    refresh: Callable[..., None] | None = None
 
 
 _RULES: dict[type, Rule] = {}
@@ -55,36 +52,21 @@ _RULES: dict[type, Rule] = {}
 def rule(
     state: type,
     choose: Callable[..., int],
-    observe: Callable[..., None],
+    observe: Callable[..., bool | None],
     holds: Callable[..., bool] | None,
     draw: Callable[..., None] | None = None,
+    refresh: Callable[..., None] | None = None,
 ) -> Rule:
     """The rule of all policies with this type of state, which is one class's own."""
     if state in _RULES:
         raise TypeError(f"{state.__name__} has a rule already")
-    _RULES[state] = Rule(choose, observe, holds, draw)
+    _RULES[state] = Rule(choose, observe, holds, draw, refresh)
     return _RULES[state]
-
-
-# By the type of the state, in kernels too: a kernel that took functions as arguments would be
-# compiled anew in every process.
 
 
 def choose(state: Any, arms: FloatArray, mask: BoolArray) -> int:
     """`Rule.choose` of a state's policy."""
     return _RULES[type(state)].choose(*state, arms, mask)
-
-
-def draw(state: Any, rng: np.random.Generator, arms: FloatArray, mask: BoolArray) -> None:
-    """`Rule.draw`, where chance decides anything."""
-    function = _RULES[type(state)].draw
-    if function is not None:
-        function(*state, rng, arms, mask)
-
-
-def observe(state: Any, x: FloatArray, reward: float, variance: float) -> None:
-    """`Rule.observe`."""
-    _RULES[type(state)].observe(*state, x, reward, variance)
 
 
 def holds(state: Any, theta: FloatArray) -> bool:
@@ -93,46 +75,44 @@ def holds(state: Any, theta: FloatArray) -> bool:
     return function is not None and function(*state, theta)
 
 
-def _in_kernels(function: Callable[..., Any], name: str) -> None:
-    """Let kernels that call this function call the kernel of the state's policy itself.
+class Addresses(NamedTuple):
+    """A rule as arguments of a kernel, which calls them with its own arguments."""
 
-    Numba's low-level way, by typing and lowering the call: an `overload` would stand between them
-    as a function of its own, with all of the policy optimised once more.
-    """
-
-    def policy_and_types(context: Any, args: Any) -> tuple[Any, Any]:
-        state, *others = args
-        policy = getattr(_RULES[state.instance_class], name)
-        return policy and context.resolve_value_type(policy), (*state.types, *others)
-
-    class Call(templates.AbstractTemplate):
-        key = function
-
-        def generic(self, args: Any, kws: Any) -> Any:
-            policy, inner = policy_and_types(self.context, args)
-            if policy is None:
-                return signature(types.boolean, *args)
-            made = self.context.resolve_function_type(policy, inner, kws)
-            return signature(made.return_type, *args)
-
-    def lower(context: Any, builder: Any, call: Any, args: Any) -> Any:
-        policy, inner = policy_and_types(context.typing_context, call.args)
-        if policy is None:
-            return context.get_constant(types.boolean, False)
-        made = context.typing_context.resolve_function_type(policy, inner, {})
-        fields = [builder.extract_value(args[0], i) for i in range(len(call.args[0].types))]
-        return context.get_function(policy, made)(builder, (*fields, *args[1:]))
-
-    infer_global(function, types.Function(Call))
-    lower_builtin(function, types.VarArg(types.Any))(lower)
+    choose: Any
+    observe: Any
+    holds: Any
+    draw: Any
+    refresh: Any
 
 
-for _function in (choose, draw, observe, holds):
-    _in_kernels(_function, _function.__name__)
+def addresses(state: Any, rng: np.random.Generator, arms: FloatArray, mask: BoolArray) -> Addresses:
+    """The rule of a state's policy for compiled loops; None where it has no such function."""
+    known, x = _RULES[type(state)], arms[0]
+    return Addresses(
+        address(known.choose, *state, arms, mask),
+        address(known.observe, *state, x, 0.0, 0.0),
+        None if known.holds is None else address(known.holds, *state, x),
+        None if known.draw is None else address(_kernel(known.draw), *state, rng, arms, mask),
+        None if known.refresh is None else address(known.refresh, *state),
+    )
 
 
-@calling("bandits")
+_kernel = cache(kernel)
+
+
 def observe_many(state: Any, X: FloatArray, rewards: FloatArray, variances: FloatArray) -> None:
     """`observe` for the rows of X, in their order."""
+    observe = _RULES[type(state)].observe
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+        _observe_rows(observe, tuple(state), X, rewards, variances)
+    elif len(X) > 0:
+        to_call = address(observe, *state, X[0], 0.0, 0.0)
+        _observe_rows(to_call, tuple(state), X, rewards, variances)
+
+
+@kernel
+def _observe_rows(
+    observe: Any, state: Any, X: FloatArray, rewards: FloatArray, variances: FloatArray
+) -> None:
     for i in range(X.shape[0]):
-        observe(state, X[i], rewards[i], variances[i])
+        observe(*state, X[i], rewards[i], variances[i])

@@ -13,6 +13,7 @@ from voful.compiled import kernel
 from voful.confidence.betting.constant_risk import ConstantRiskSet, risk_holds
 from voful.confidence.betting.ellipsoid import BettingEllipsoid
 from voful.confidence.betting.questions import bet_holds
+from voful.confidence.betting.refresh import bet_refresh
 from voful.confidence.betting.risk_round import risk_observe
 from voful.confidence.betting.round import bet_observe
 from voful.confidence.ellipsoids.sets import meet
@@ -40,7 +41,8 @@ def cut_observe(
     variance: float,
 ) -> None:
     """`Rule.observe`, where the history has room."""
-    bet_observe(memory, history, x, reward, variance)
+    if bet_observe(memory, history, x, reward, variance):
+        bet_refresh(memory, history)
     risk_observe(risk, x, reward, variance)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from voful.archive import Arrays
 from voful.confidence.base import BallSet
 from voful.confidence.betting.questions import bet_holds, center_of, ends, is_empty
+from voful.confidence.betting.refresh import bet_refresh
 from voful.confidence.betting.round import bet_observe
 from voful.confidence.betting.sound import sound_history, sound_memory
 from voful.confidence.betting.state import (
@@ -145,12 +146,13 @@ class BettingEllipsoid(BallSet):
 
     def _observe(self, x: FloatArray, reward: float) -> None:
         self.reserve(1)
-        bet_observe(self.memory, self.history, x, reward, 0.0)
+        if bet_observe(self.memory, self.history, x, reward, 0.0):
+            bet_refresh(self.memory, self.history)
 
     def _observe_many(self, X: FloatArray, rewards: FloatArray) -> None:
         self.reserve(len(rewards))
         for x, reward in zip(X, rewards, strict=True):
-            bet_observe(self.memory, self.history, x, float(reward), 0.0)
+            self._observe(x, float(reward))
 
     def reserve(self, rounds: int) -> None:
         """Room for so many more rounds in the history."""

@@ -48,10 +48,16 @@ def curvature(t: float, S: float, r: float) -> float:
 
 @part
 def curvature_on_grid(S: float, r: float, t0: float, t1: float) -> float:
-    """min of g over a grid: good enough to choose S, never used for validity."""
+    """min of g over a grid: good enough to choose S, never used for validity.
+
+    A typical residual may be larger than the range allows at t: where f would be negative, t does
+    not count.
+    """
     best = math.inf
     for i in range(GRID):
-        best = min(best, curvature(t0 + (t1 - t0) * i / (GRID - 1), S, r))
+        t = t0 + (t1 - t0) * i / (GRID - 1)
+        if S * t * (r + t) > -1.0:
+            best = min(best, curvature(t, S, r))
     return best
 
 

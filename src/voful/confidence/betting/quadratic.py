@@ -22,7 +22,7 @@ from voful.confidence.algebra import (
     whiten,
     whitener_from,
 )
-from voful.confidence.betting.state import Ellipsoids, Rules, Scratch
+from voful.confidence.betting.state import Clock, Ellipsoids, Rules, Scratch
 from voful.confidence.compensated import add_number, add_outer, add_vector
 from voful.typing import FloatArray
 
@@ -195,8 +195,16 @@ def choose_lambda(
     False, and whitener and lambda as they were, where none is admissible (rounding has eaten the
     small eigenvalues of A + lambda I: the updated whitener still knows them).
     """
-    best, lam = math.inf, 0.0
-    kept = keep(Theta, e)
+    best, lam, d = math.inf, 0.0, u.shape[0]
+    whitener, old_lam, log_det, trace = (
+        np.empty((d, d)),
+        Theta.lam[e],
+        Theta.log_det[e],
+        Theta.trace[e],
+    )
+    for i in range(d):
+        for j in range(d):
+            whitener[i, j] = Theta.whitener[e, i, j]
     for i in range(rules.lambdas.shape[0] + 1):  # each of them, then the best one again
         tried = rules.lambdas[i] if i < rules.lambdas.shape[0] else lam
         if tried > 0.0 and factorise(rules, Theta, e, tried, u, v):
@@ -204,32 +212,39 @@ def choose_lambda(
             if lam == 0.0 or value < best:
                 best, lam = value, tried
     if lam == 0.0:
-        put_back(Theta, e, kept)
+        put_back(Theta, e, whitener, old_lam, log_det, trace)
         settle(rules, Theta, e, u, v)
     return lam > 0.0
 
 
-@part
-def keep(Theta: Ellipsoids, e: int) -> tuple[FloatArray, FloatArray]:
-    """Copies of the whitener, and of lambda, logdet and trace."""
-    return Theta.whitener[e].copy(), np.array([Theta.lam[e], Theta.log_det[e], Theta.trace[e]])
-
-
-@part
-def put_back(Theta: Ellipsoids, e: int, kept: tuple[FloatArray, FloatArray]) -> None:
-    """What `keep` kept; rad follows from `settle`."""
-    whitener, numbers = kept
+@inlined
+def put_back(
+    Theta: Ellipsoids, e: int, whitener: FloatArray, lam: float, log_det: float, trace: float
+) -> None:
+    """A factorisation of before; centre and rad follow from `settle`."""
     for i in range(whitener.shape[0]):
-        for j in range(whitener.shape[1]):
+        for j in range(whitener.shape[0]):
             Theta.whitener[e, i, j] = whitener[i, j]
-    Theta.lam[e], Theta.log_det[e], Theta.trace[e] = numbers[0], numbers[1], numbers[2]
+    Theta.lam[e], Theta.log_det[e], Theta.trace[e] = lam, log_det, trace
+
+
+@inlined
+def move_origins(
+    rules: Rules, Theta: Ellipsoids, clock: Clock, plays: FloatArray, u: FloatArray, v: FloatArray
+) -> None:
+    """Every origin to its centre, with the best lambda."""
+    clock.since_origin[0] = 0.0
+    for e in range(Theta.rad.shape[0]):
+        move_origin(Theta, e, u, v)
+        choose_lambda(rules, Theta, e, plays, u, v)
 
 
 @part
 def distance(Theta: Ellipsoids, e: int, theta: FloatArray) -> float:
     """|theta - center|^2_{A + lambda I}: theta is in the ellipsoid where it is at most rad."""
-    u = theta - Theta.center[e]
-    lam = float(Theta.lam[e])
+    u, lam = np.empty(theta.shape[0]), float(Theta.lam[e])
+    for i in range(theta.shape[0]):
+        u[i] = theta[i] - Theta.center[e, i]
     low = quadratic_form(Theta.A[e, 1], u)
     return quadratic_form(Theta.A[e, 0], u) + (low + lam * dot(u, u))
 

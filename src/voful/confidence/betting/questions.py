@@ -50,7 +50,7 @@ def center_of(memory: FloatArray) -> FloatArray:
     return center.copy()
 
 
-@part
+@inlined
 def radius_of(Theta: Ellipsoids, e: int, width_scale: float) -> float:
     """width_scale sqrt(rad), 0 where the ellipsoid is empty."""
     return width_scale * math.sqrt(max(Theta.rad[e], 0.0))
@@ -60,7 +60,10 @@ def radius_of(Theta: Ellipsoids, e: int, width_scale: float) -> float:
 def ends(memory: FloatArray, X: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Largest lower and smallest upper end over the ellipsoids, for the rows of X."""
     Theta, width_scale = open_ellipsoids(memory), open_rules(memory).width_scale
-    lower, upper = np.full(X.shape[0], -np.inf), np.full(X.shape[0], np.inf)
+    n = X.shape[0]
+    lower, upper = np.empty(n), np.empty(n)
+    for i in range(n):
+        lower[i], upper[i] = -math.inf, math.inf
     for e in range(Theta.rad.shape[0]):
         radius = radius_of(Theta, e, width_scale)
         cut(X, Theta.center[e], Theta.whitener[e], radius, lower, upper)

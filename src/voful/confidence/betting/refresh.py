@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from voful.compiled import inlined
+from voful.compiled import inlined, kernel
 from voful.confidence.betting.minorant import bend, weigh
 from voful.confidence.betting.quadratic import (
     add_row,
     choose_lambda,
-    keep,
     move_origin,
+    move_origins,
     put_back,
     score,
     settle,
@@ -20,46 +18,34 @@ from voful.confidence.betting.quadratic import (
 from voful.confidence.betting.state import (
     HIGH,
     LOW,
+    N_RECENT,
     PREDICTION,
     REWARD,
     SLOPES,
     Ellipsoids,
     Rules,
     Scratch,
+    new_scratch,
+    open_clock,
+    open_ellipsoids,
+    open_latest,
+    open_rules,
 )
 from voful.typing import FloatArray
 
 
 @inlined
-def renew(
-    rules: Rules, Theta: Ellipsoids, scratch: Scratch, plays: FloatArray, rows: FloatArray
-) -> None:
-    """Rebuild every ellipsoid about its centre from tightened rows; keep what is thinner."""
-    u, v, E = scratch.u, scratch.v, Theta.rad.shape[0]
-    streamed_score = np.empty(E)
-    for e in range(E):
-        streamed_score[e] = score(Theta, e, plays, v)
-    A, b, kappa = Theta.A.copy(), Theta.b.copy(), Theta.kappa.copy()
-    rebuild(rules, Theta, scratch, rows)
-    for e in range(E):
-        kept = keep(Theta, e)
-        rebuilt = choose_lambda(rules, Theta, e, plays, u, v)
-        if not (rebuilt and score(Theta, e, plays, v) < streamed_score[e]):
-            copy_into(Theta.A[e], A[e])
-            copy_into(Theta.b[e], b[e])
-            copy_into(Theta.kappa[e], kappa[e])
-            put_back(Theta, e, kept)
-            settle(rules, Theta, e, u, v)
-        move_origin(Theta, e, u, v)
-        settle(rules, Theta, e, u, v)
-
-
-@inlined
-def copy_into(target: FloatArray, source: FloatArray) -> None:
-    """target[...] = source, which would be compiled with all that can go wrong."""
-    flat = source.flat
-    for i in range(target.size):
-        target.flat[i] = flat[i]
+def stream_again(Theta: Ellipsoids, streamed: Ellipsoids, e: int) -> None:
+    """Take an ellipsoid as it was."""
+    d = Theta.b.shape[2]
+    for k in range(2):
+        for i in range(d):
+            for j in range(d):
+                Theta.A[e, k, i, j] = streamed.A[e, k, i, j]
+            Theta.b[e, k, i] = streamed.b[e, k, i]
+        Theta.kappa[e, k] = streamed.kappa[e, k]
+    lam, log_det, trace = streamed.lam[e], streamed.log_det[e], streamed.trace[e]
+    put_back(Theta, e, streamed.whitener[e], lam, log_det, trace)
 
 
 @inlined
@@ -82,10 +68,13 @@ def tighten(rules: Rules, Theta: Ellipsoids, scratch: Scratch, rows: FloatArray)
 def rebuild(rules: Rules, Theta: Ellipsoids, scratch: Scratch, rows: FloatArray) -> None:
     """A, b and kappa from every row, with today's minorants and the slopes of then."""
     d = rules.theta0.shape[0]
-    Theta.A[:] = 0.0
-    Theta.b[:] = 0.0
     for e in range(Theta.rad.shape[0]):
         Theta.kappa[e, 0], Theta.kappa[e, 1] = rules.price[e], 0.0
+        for k in range(2):
+            for i in range(d):
+                Theta.b[e, k, i] = 0.0
+                for j in range(d):
+                    Theta.A[e, k, i, j] = 0.0
     for i in range(rows.shape[0]):
         row = rows[i]
         a, lo, up = row[d + PREDICTION], row[d + LOW], row[d + HIGH]
@@ -96,3 +85,29 @@ def rebuild(rules: Rules, Theta: Ellipsoids, scratch: Scratch, rows: FloatArray)
                 # choose_lambda is the guard
                 c0, c1, c2 = weigh(rules.shares[e], scratch.minorants, 0.0)
                 add_row(Theta, e, x, a, c0, c1, c2)
+
+
+@kernel
+def bet_refresh(memory: FloatArray, history: FloatArray) -> None:
+    """`Rule.refresh`: bend all rounds again, and rebuild every ellipsoid about its centre.
+
+    Streamed or rebuilt, what is thinner along the latest plays is kept.
+    """
+    rules, Theta = open_rules(memory), open_ellipsoids(memory)
+    latest, clock, scratch = open_latest(memory), open_clock(memory), new_scratch(rules)
+    u, v = scratch.u, scratch.v
+    n = int(clock.n[0])
+    plays, rows = latest.recent[: min(n, N_RECENT)], history[:n]
+    tighten(rules, Theta, scratch, rows)
+    move_origins(rules, Theta, clock, plays, u, v)
+    streamed = open_ellipsoids(memory.copy())
+    rebuild(rules, Theta, scratch, rows)
+    for e in range(Theta.rad.shape[0]):
+        streamed_score = score(streamed, e, plays, v)
+        rebuilt = choose_lambda(rules, Theta, e, plays, u, v)
+        if not (rebuilt and score(Theta, e, plays, v) < streamed_score):
+            stream_again(Theta, streamed, e)
+            settle(rules, Theta, e, u, v)
+        move_origin(Theta, e, u, v)
+        settle(rules, Theta, e, u, v)
+    clock.next_refresh[0] = max(n + 1, int(rules.refresh_ratio * n))

@@ -9,13 +9,11 @@ from voful.confidence.betting.predictors import leader, learn
 from voful.confidence.betting.quadratic import (
     ORIGIN_EVERY,
     add_row,
-    choose_lambda,
     grow,
-    move_origin,
+    move_origins,
     settle,
     slab,
 )
-from voful.confidence.betting.refresh import renew, tighten
 from voful.confidence.betting.slopes import choose_slopes
 from voful.confidence.betting.state import (
     HIGH,
@@ -94,8 +92,8 @@ def take_reward(
     history: FloatArray,
     x: FloatArray,
     y: float,
-) -> None:
-    """All that follows the reward, for the bet that `place_bet` has placed."""
+) -> bool:
+    """All that follows the reward, for the bet that `place_bet` has placed; see `bet_observe`."""
     bet, residuals = latest.bet, latest.residuals
     d, n = x.shape[0], int(clock.n[0])
     discount = 2.0 / (n + 3.0)
@@ -117,27 +115,20 @@ def take_reward(
     clock.n[0] += 1.0
     clock.since_origin[0] += 1.0
     if clock.emptied[0] != 0.0:
-        return
-    plays, rows = latest.recent[: min(n + 1, N_RECENT)], history[: n + 1]
+        return False
     due = rules.refresh_ratio > 0.0 and clock.n[0] >= clock.next_refresh[0]
-    if due:
-        tighten(rules, Theta, scratch, rows)
-    if due or clock.since_origin[0] >= ORIGIN_EVERY:
-        clock.since_origin[0] = 0.0
-        for e in range(Theta.rad.shape[0]):
-            move_origin(Theta, e, scratch.u, scratch.v)
-            choose_lambda(rules, Theta, e, plays, scratch.u, scratch.v)
-    if due:
-        renew(rules, Theta, scratch, plays, rows)
-        clock.next_refresh[0] = max(n + 2, int(rules.refresh_ratio * (n + 1)))
+    if not due and clock.since_origin[0] >= ORIGIN_EVERY:
+        plays = latest.recent[: min(n + 1, N_RECENT)]
+        move_origins(rules, Theta, clock, plays, scratch.u, scratch.v)
+    return bool(due)
 
 
 @kernel
 def bet_observe(
     memory: FloatArray, history: FloatArray, x: FloatArray, reward: float, variance: float
-) -> None:
-    """`Rule.observe`, where the history has room."""
+) -> bool:
+    """`Rule.observe`, where the history has room; whether `bet_refresh` is due."""
     rules, Theta, predictors = open_rules(memory), open_ellipsoids(memory), open_predictors(memory)
     latest, clock, scratch = open_latest(memory), open_clock(memory), new_scratch(rules)
     place_bet(rules, Theta, predictors, latest, clock, scratch, x)
-    take_reward(rules, Theta, predictors, latest, clock, scratch, history, x, reward)
+    return take_reward(rules, Theta, predictors, latest, clock, scratch, history, x, reward)

@@ -263,7 +263,8 @@ class LinearMixtureMDP:
         kept = Trajectories(
             np.empty((n, width + 1), np.int64), np.empty((n, width), np.int64), lengths
         )
-        _simulate(self._chain, policy, self._key, first, kept)
+        with np.errstate(over="ignore"):  # streams count modulo 2^64: in plain Python NumPy warns
+            _simulate(self._chain, policy, self._key, first, kept)
         return kept
 
     def _policy(self, actions: npt.ArrayLike) -> IntArray:

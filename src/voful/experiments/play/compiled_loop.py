@@ -22,9 +22,9 @@ from numba import types
 from numba.core import config
 
 from voful.bandits.base import CompiledPolicy
-from voful.compiled import calling, part
+from voful.compiled import kernel, part
 from voful.confidence.base import BallSet
-from voful.confidence.rule import choose, draw, holds, observe
+from voful.confidence.rule import addresses
 from voful.envs.bandit.linear_bandit import Block, LinearBandit
 from voful.envs.bandit.noise import ADVERSARY, reward_and_variance
 from voful.envs.bandit.streams import BLOCK_ROUNDS
@@ -63,8 +63,13 @@ def attribute_time(sums: FloatArray, sampled: FloatArray, seconds: float) -> Non
 # --- the rounds -------------------------------------------------------------------------------
 
 
-@calling("bandits")
+@kernel
 def play_rounds(
+    choose: Any,
+    observe: Any,
+    holds: Any,
+    draw: Any,
+    refresh: Any,
     state: Any,
     rng: np.random.Generator,
     block: Block,
@@ -76,7 +81,6 @@ def play_rounds(
     clip: tuple[float, float],
     mask: BoolArray,
     theta_star: FloatArray,
-    has_set: bool,
     in_ball: bool,
     first: int,
     last: int,
@@ -104,8 +108,9 @@ def play_rounds(
         u = uniforms[t - first]
         timed = t % SAMPLE_EVERY == 0
         started = now(timespec) if timed else 0.0
-        draw(state, rng, arms, mask)
-        i = choose(state, arms, mask)
+        if draw is not None:
+            draw(*state, rng, arms, mask)
+        i = choose(*state, arms, mask)
         if i < 0:  # the set is empty
             i = ~i
         chosen = now(timespec) if timed else 0.0
@@ -119,16 +124,20 @@ def play_rounds(
             u,
             fixed_variances[i] if fixed else -1.0,
         )
-        observe(state, arms[i], min(max(y, clip[0]), clip[1]), variance)
+        due = observe(*state, arms[i], min(max(y, clip[0]), clip[1]), variance)
+        if refresh is not None:
+            if due:
+                refresh(*state)
         if timed:
             sampled[0] += chosen - started
             sampled[1] += now(timespec) - chosen
         sums[REGRET] += best[row] - mean
         sums[SUM_VARIANCE] += variance
         recording = done < points.shape[0] and points[done] == t + 1
-        if has_set and (recording or (t + 1) % check_every == 0):
-            truths[IN_SET] = in_ball and holds(state, theta_star)
-            truths[COVERED] = truths[COVERED] and truths[IN_SET]
+        if holds is not None:
+            if recording or (t + 1) % check_every == 0:
+                truths[IN_SET] = in_ball and holds(*state, theta_star)
+                truths[COVERED] = truths[COVERED] and truths[IN_SET]
         if recording:
             moment = now(timespec)
             attribute_time(sums, sampled, moment - counted)
@@ -199,8 +208,10 @@ def play_compiled(
             drawn_from, drawn_to = first, min(first + LONGEST, n_rounds)
             uniforms = env.uniforms(drawn_from, drawn_to)
         policy._reserve(last - first, len(block.arms) * env.n_arms)
+        state = policy._state
         done, choice = play_rounds(
-            policy._state,
+            *addresses(state, policy._rng, block.arms[0], NO_MASK),
+            tuple(state),
             policy._rng,
             block,
             block.means.max(axis=1),
@@ -211,7 +222,6 @@ def play_compiled(
             clip,
             NO_MASK,
             theta_star,
-            has_set,
             in_ball,
             first,
             last,
