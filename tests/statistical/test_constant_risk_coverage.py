@@ -17,7 +17,7 @@ from voful.bandits.cr_betoful import risk_choose
 from voful.confidence.betting.constant_risk import risk_holds
 from voful.confidence.betting.quadratic import distance, slab
 from voful.confidence.betting.risk_round import risk_observe, slope
-from voful.confidence.betting.risk_state import open_risk
+from voful.confidence.betting.risk_state import N_NUMBERS, open_risk
 from voful.confidence.betting.state import new_scratch
 from voful.envs import linear_bandit
 from voful.experiments.play.loop import play
@@ -58,11 +58,12 @@ def test_cr_betoful_covers_and_bounds_its_regret(law: str, dim: int) -> None:
 
 def log_wealth(policy: CRBetOFUL, x: FloatArray, y: float, mean: float) -> float:
     """log f at theta* of the bet that the set is about to place; 0 where theta* has left."""
-    rules, Theta, risk, _ = open_risk(policy.confidence_set.memory.copy())
+    memory = policy.confidence_set.memory.copy()
+    rules, Theta, _, _ = open_risk(memory)
     scratch = new_scratch(rules)
     lo, up = slab(rules, Theta, x, 0.0, rules.y_low, rules.y_high, scratch)
     a = float(x @ Theta.center[0])
-    S = plain(slope)(rules, risk, a, lo, up, scratch.spread[0])
+    S = plain(slope)(rules, memory[-N_NUMBERS:], a, lo, up, scratch.spread[0])
     r, t = y - a, a - mean
     if not lo <= mean <= up:
         return 0.0
