@@ -45,7 +45,8 @@ def test_lemma_1(
     risk.squares[0], risk.bets[0] = squares, bets
     S = plain(slope)(rules, numbers, a, lo, up, nu)
     w = max(abs(a - lo), abs(a - up))
-    bet = Bet(-1 < a < 1, a, lo, up, w, 0.0, nu, 0.0, bets + 1, squares, float(risk.largest[0]))
+    made: Any = (np.array(number) for number in (-1 < a < 1, a, lo, up, w, 0, 0, nu, 0, 0, 0, 0))
+    bet = Bet(*made)
     t = np.linspace(a - up, a - lo, 201)
     r = 2 * y - 1 - a
     alpha = plain(curvature)(rules, numbers, S, a, r, lo, up)
