@@ -14,7 +14,8 @@ from helpers import sphere
 from reference.literal_cr_betoful import Bet
 from voful import CRBetOFUL
 from voful.confidence import ConstantRiskSet
-from voful.confidence.betting.risk_round import curvature, slope
+from voful.confidence.betting.risk_round import curvature, lowest, slope
+from voful.confidence.betting.risk_state import N_NUMBERS
 from voful.validation import ObservationSpace
 
 unit = st.floats(0, 1)
@@ -36,23 +37,25 @@ def test_lemma_1(
 ) -> None:  # fmt: skip
     """alpha's band, the minorant on the interval, and E f = 1, for rewards in [-1, 1]."""
     space = ObservationSpace(2, 1.0, (-1.0, 1.0))
-    rules, _, risk, _ = ConstantRiskSet(space, failure_prob=0.05).views()
+    Theta = ConstantRiskSet(space, failure_prob=0.05)
+    (rules, _, risk, _), numbers = Theta.views(), Theta.memory[-N_NUMBERS:]
     lo, up = sorted(2 * end - 1 for end in ends)
     assume(up - lo > 1e-6)
     nu = max(lever, max(abs(a - lo), abs(a - up)) ** 2 / 10)  # w <= sqrt(rad nu)
     risk.squares[0], risk.bets[0] = squares, bets
-    S = plain(slope)(rules, risk, a, lo, up, nu)
+    S = plain(slope)(rules, numbers, a, lo, up, nu)
     w = max(abs(a - lo), abs(a - up))
-    bet = Bet(-1 < a < 1, a, lo, up, w, 0.0, nu, 0.0, bets + 1, squares, float(risk.largest[0]))
+    made: Any = (np.array(number) for number in (-1 < a < 1, a, lo, up, w, 0, 0, nu, 0, 0, 0, 0))
+    bet = Bet(*made)
     t = np.linspace(a - up, a - lo, 201)
     r = 2 * y - 1 - a
-    alpha, lowest = plain(curvature)(rules, risk, S, a, r, lo, up)
+    alpha = plain(curvature)(rules, numbers, S, a, r, lo, up)
     logs = bet.log_wealth(S, r, t)
     c, margin = risk.cap, risk.margin
     mu, kappa, varpi = 1 - 0.75 * c - margin, max(risk.k_cap, 1.5), -math.log(1 - c) / c
     assert logs.min() >= math.log(1 - c) - 1e-9
     assert S * (t * t).max() <= c * (1 + 1e-9)
-    assert lowest <= logs.min() + 1e-9
+    assert plain(lowest)(rules, S, a, r, lo, up) <= logs.min() + 1e-9
     assert (S * r * t + (alpha + margin * S) * t * t <= logs + 1e-8).all()
     assert mu * S - kappa * S * S * r * r <= alpha + 1e-9 * S
     assert alpha <= varpi * S

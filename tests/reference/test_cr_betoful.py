@@ -15,24 +15,24 @@ from voful.validation import ObservationSpace
 def agree(fast: ConstantRiskSet, slow: LiteralCR) -> None:
     _, Theta, risk, _ = fast.views()
     M = Theta.A[0, 0] + Theta.lam[0] * np.eye(slow.dim)
-    np.testing.assert_allclose(M, slow.M, rtol=1e-7, atol=1e-9)
-    np.testing.assert_allclose(fast.center, slow.center, atol=1e-8)
+    np.testing.assert_allclose(M, slow.M[0], rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(fast.center, slow.center[0], atol=1e-8)
     sums = risk.squares[0], risk.largest[0], risk.shrunk[0], risk.bets[0], fast.regret_bound
-    expected = slow.B, slow.b, slow.s, slow.v, slow.bound
-    np.testing.assert_allclose([fast.rad, *sums], [slow.rad, *expected], rtol=1e-7, atol=1e-9)
+    expected = slow.B[0], slow.b[0], slow.s[0], slow.v, slow.bound[0]
+    np.testing.assert_allclose([fast.rad, *sums], [slow.rad[0], *expected], rtol=1e-7, atol=1e-9)
 
 
 class Follower:
     """Lets the literal set use the slope that it would, and the alpha that the fast one used."""
 
     def __init__(self, alpha: float, epsilon: float) -> None:
-        self.added, self.epsilon, self.S = alpha, epsilon, 0.0
+        self.added, self.epsilon, self.S = alpha, epsilon, np.zeros(1)
 
-    def slope(self, lowest: float, highest: float, default: float) -> float:
+    def slope(self, lowest: FloatArray, highest: FloatArray, default: FloatArray) -> FloatArray:
         self.S = default
         return default
 
-    def alpha(self, low: float, best: float) -> float:
+    def alpha(self, low: FloatArray, best: FloatArray) -> FloatArray:
         if self.added == 0.0:  # a bad round
             return low
         used = self.added + self.epsilon * self.S  # a bound of `best`, coarse where slopes are wild
@@ -47,7 +47,8 @@ def both_learn(fast: ConstantRiskSet, slow: LiteralCR, x: FloatArray, y: float) 
         return None
     added = float(x @ (fast.views().Theta.A[0, 0] - before) @ x)  # |x| = 1
     follower = Follower(added, slow.p.epsilon)
-    done = slow.update(x, y, slow.place(x), follower.slope, follower.alpha, 2001)
+    bet = slow.place(x[None], np.ones(1, dtype=np.bool_))
+    done = slow.update(x[None], np.array([y]), bet, follower.slope, follower.alpha, 2001)
     agree(fast, slow)
     return done
 
@@ -57,7 +58,7 @@ def test_the_set_agrees_with_the_literal_one(sigma: float) -> None:
     rng = np.random.default_rng(6)
     theta0 = np.array([0.1, -0.1, 0.0])
     fast = CRBetOFUL(3, failure_prob=0.1, reward_range=(-1, 1.5), theta_center=theta0)
-    slow = LiteralCR(3, 0.1, -1.0, 1.5, 1.0, Parameters(lam=1.2 / 2.5**2), theta0)
+    slow = LiteralCR(1, 0.1, -1.0, 1.5, 1.0, Parameters(lam=1.2 / 2.5**2), theta0)
     theta_star, fixed = np.array([0.4, -0.2, 0.1]), sphere(rng, 6, 3)
     for k in range(150):
         arms = fixed if k % 2 else sphere(rng, 6, 3)
@@ -71,7 +72,8 @@ def wild() -> tuple[ConstantRiskSet, LiteralCR]:
     space = ObservationSpace(2, 1.0, (-1.0, 1.0))
     parameters = RiskParameters(G=60.0, tau=50.0, ridge=0.2)
     fast = ConstantRiskSet(space, failure_prob=0.5, parameters=parameters)
-    return fast, LiteralCR(2, 0.5, -1.0, 1.0, 1.0, Parameters(60.0, 50.0, 0.9, 0.02, 0.05))
+    slow = LiteralCR(1, 0.5, -1.0, 1.0, 1.0, Parameters(60.0, 50.0, 0.9, 0.02, 0.05), np.zeros(2))
+    return fast, slow
 
 
 def test_bad_rounds_and_top_ups_agree() -> None:
@@ -85,7 +87,7 @@ def test_bad_rounds_and_top_ups_agree() -> None:
             done = both_learn(fast, slow, x, y)
             if done is None:  # rewards that have no mean <x, theta>
                 break
-            bad += not done.good
-        top_ups += slow.top_ups
+            bad += int(not done.good[0])
+        top_ups += int(slow.top_ups[0])
     assert bad >= 10
     assert top_ups >= 10

@@ -22,9 +22,9 @@ from voful.confidence.betting.questions import (
     none_left,
     optimistic_ends,
     radius_of,
-    tighten_ends,
 )
 from voful.confidence.betting.refresh import bet_refresh
+from voful.confidence.betting.risk_state import RAD, nothing_left, open_ellipsoid
 from voful.confidence.betting.round import bet_observe
 from voful.confidence.betting.state import (
     BETS,
@@ -66,24 +66,26 @@ def cut_choose(
     Upper ends only fall as they are looked at closely: the first arm that leads after all of its
     own were is the choice.
     """
-    Theta, Risk = open_ellipsoids(memory), open_ellipsoids(risk)
-    if none_left(Theta, open_clock(memory)) or none_left(Risk, open_clock(risk)):
+    Theta, (_, center, whitener, numbers) = open_ellipsoids(memory), open_ellipsoid(risk)
+    if none_left(Theta, open_clock(memory)) or nothing_left(numbers):
         predictors = open_predictors(memory)
         return ~best_for(arms, mask, predictors.theta[leader(predictors)])
     width_scale, whitened = open_rules(memory).width_scale, np.empty(arms.shape[1])
     upper, width = optimistic_ends(Theta, width_scale, arms, mask)
-    known, rival = np.zeros(arms.shape[0], dtype=np.bool_), np.empty(1, dtype=np.int64)
-    choice = most_optimistic(upper, width, mask)
+    known, E = np.zeros(arms.shape[0], dtype=np.bool_), Theta.rad.shape[0]
+    choice, first = most_optimistic(upper, width, mask), E  # all of its ellipsoids were asked
     while not known[choice]:
         known[choice] = True
         x = arms[choice]
-        rival[0] = choice
-        tighten_ends(Theta, width_scale, arms, upper, width, rival)
-        half = radius_of(Risk, 0, 1.0) * math.sqrt(whiten(Risk.whitener[0], x, whitened))
-        end = dot(x, Risk.center[0]) + half
-        if end < upper[choice]:
-            upper[choice], width[choice] = end, half
-        choice = most_optimistic(upper, width, mask)
+        for e in range(first, E + 1):
+            last = e == E
+            W, c = (whitener, center) if last else (Theta.whitener[e], Theta.center[e])
+            radius = math.sqrt(numbers[RAD]) if last else radius_of(Theta, e, width_scale)
+            half = radius * math.sqrt(whiten(W, x, whitened))
+            end = dot(x, c) + half
+            if end < upper[choice]:
+                upper[choice], width[choice] = end, half
+        choice, first = most_optimistic(upper, width, mask), 1
     return choice
 
 

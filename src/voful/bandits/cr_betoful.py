@@ -11,10 +11,8 @@ from voful.bandits.base import CompiledPolicy, OptimisticPolicy
 from voful.bandits.optimism import most_optimistic_in_ellipsoid
 from voful.compiled import kernel
 from voful.confidence.betting.constant_risk import ConstantRiskSet, risk_holds
-from voful.confidence.betting.questions import none_left
 from voful.confidence.betting.risk_round import risk_observe
-from voful.confidence.betting.risk_state import RiskState
-from voful.confidence.betting.state import open_clock, open_ellipsoids
+from voful.confidence.betting.risk_state import RAD, RiskState, nothing_left, open_ellipsoid
 from voful.confidence.rule import rule
 from voful.parameters import parameter
 from voful.typing import BoolArray, FloatArray, Seed
@@ -24,9 +22,9 @@ from voful.validation import vector
 @kernel
 def risk_choose(memory: FloatArray, arms: FloatArray, mask: BoolArray) -> int:
     """argmax <x, center> + sqrt(rad) |x|_{M^-1}; where nothing is left, means decide."""
-    Theta = open_ellipsoids(memory)
-    radius = -1.0 if none_left(Theta, open_clock(memory)) else math.sqrt(Theta.rad[0])
-    return most_optimistic_in_ellipsoid(arms, mask, Theta.center[0], Theta.whitener[0], radius)
+    _, center, whitener, numbers = open_ellipsoid(memory)
+    radius = -1.0 if nothing_left(numbers) else math.sqrt(numbers[RAD])
+    return most_optimistic_in_ellipsoid(arms, mask, center, whitener, radius)
 
 
 class CRBetOFUL(CompiledPolicy, OptimisticPolicy):

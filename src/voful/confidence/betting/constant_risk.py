@@ -8,21 +8,25 @@ import numpy as np
 
 from voful.archive import Arrays
 from voful.compiled import kernel
+from voful.confidence.algebra import dot, quadratic_form
 from voful.confidence.base import BallSet
 from voful.confidence.betting.ellipsoid import check_scales
-from voful.confidence.betting.quadratic import distance
-from voful.confidence.betting.questions import ends, none_left
+from voful.confidence.betting.questions import ends
 from voful.confidence.betting.risk_round import risk_observe
 from voful.confidence.betting.risk_state import (
+    LAM,
     PRACTICAL,
+    RAD,
     RiskParameters,
     RiskState,
     RiskViews,
     new_risk_memory,
+    nothing_left,
+    open_ellipsoid,
     open_risk,
 )
 from voful.confidence.betting.sound import sound_risk
-from voful.confidence.betting.state import open_clock, open_ellipsoids
+from voful.confidence.betting.state import open_clock
 from voful.invariants import Invariants
 from voful.typing import FloatArray
 from voful.validation import TOLERANCE, ObservationSpace, fail
@@ -31,10 +35,12 @@ from voful.validation import TOLERANCE, ObservationSpace, fail
 @kernel
 def risk_holds(memory: FloatArray, theta: FloatArray) -> bool:
     """`Rule.holds`: whether theta is in the ellipsoid."""
-    Theta = open_ellipsoids(memory)
-    if none_left(Theta, open_clock(memory)):
+    A, center, _, numbers = open_ellipsoid(memory)
+    if nothing_left(numbers):
         return False
-    return bool(distance(Theta, 0, theta) <= Theta.rad[0] * (1.0 + TOLERANCE))
+    u = theta - center
+    distance = quadratic_form(A, u) + numbers[LAM] * dot(u, u)
+    return bool(distance <= numbers[RAD] * (1.0 + TOLERANCE))
 
 
 class ConstantRiskSet(BallSet):
@@ -115,7 +121,7 @@ class ConstantRiskSet(BallSet):
     @property
     def is_empty(self) -> bool:
         """Whether ellipsoid, ball and range have been seen without a common point."""
-        return none_left(open_ellipsoids(self.memory), open_clock(self.memory))
+        return nothing_left(open_ellipsoid(self.memory)[3])
 
     @property
     def center(self) -> FloatArray:

@@ -45,11 +45,12 @@ def slab(
     lo > up: no bet. Leaves W x and x'(A + lambda I)^-1 x, rounded outwards, for each ellipsoid.
     """
     squared, spread = dot(x, x), scratch.spread
-    lo, up = _ball_and_range(rules, x, squared, shift, low, high)
+    lo, up = ball_and_range(rules, x, squared, shift, low, high)
     for e in range(spread.shape[0]):
         if not Theta.rad[e] >= 0.0:
             return math.inf, -math.inf
-        spread[e] = whiten(Theta.whitener[e], x, scratch.whitened[e]) + _rounding(Theta, e, squared)
+        spread[e] = whiten(Theta.whitener[e], x, scratch.whitened[e])
+        spread[e] += rounding(Theta.trace[e], x.shape[0], squared)
         middle = shift + dot(x, Theta.center[e])
         width = math.sqrt(Theta.rad[e] * spread[e])
         lo, up = max(lo, middle - width), min(up, middle + width)
@@ -57,18 +58,19 @@ def slab(
 
 
 @part
-def _ball_and_range(
+def ball_and_range(
     rules: Rules, x: FloatArray, squared: float, shift: float, low: float, high: float
 ) -> tuple[float, float]:
+    """[lo, up] of shift + <x, theta> over the ball and [low, high], |x|^2 = squared."""
     middle = shift + dot(x, rules.theta0)
     width = rules.rho * math.sqrt(squared) * (1.0 + 4.0 * EPS)
     return max(low, middle - width), min(high, middle + width)
 
 
 @part
-def _rounding(Theta: Ellipsoids, e: int, squared: float) -> float:
-    """What x'(A + lambda I)^-1 x may have lost, |x|^2 = squared."""
-    return float(4.0 * EPS * len(Theta.center[e]) * Theta.trace[e] * squared)
+def rounding(trace: float, d: int, squared: float) -> float:
+    """What x'(A + lambda I)^-1 x may have lost, |x|^2 = squared, given a bound on its trace."""
+    return 4.0 * EPS * d * trace * squared
 
 
 @part

@@ -1,15 +1,15 @@
-"""What a constant-risk set remembers: one block of memory, and named views into it.
+"""What a constant-risk set remembers: one block of memory, and its names.
 
 The block begins as that of one betting ellipsoid (`state.open_rules`, `state.open_ellipsoids`) and
 ends with its clock, so that the questions to such an ellipsoid serve here too. The quadratic is
-written about its centre in every round, so b, kappa and the origin of `Ellipsoids` stay unused;
-A + lambda I is the theorem's M.
+written about its centre in every round, so b, kappa, origin and log_det stay unused; A + lambda I
+is the theorem's M.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -66,8 +66,13 @@ class Risk(NamedTuple):
     bound: FloatArray  # (1,): 2 sum sqrt(rad nu)
 
 
-CONSTANTS = 7
-SUMS = 5
+CONSTANTS = 7  # of the fields of `Risk`; then come sums
+
+# The numbers at the block's end: the last ones of `Ellipsoids`, those of `Risk`, and the `Clock`.
+LAM, RAD, LOG_DET, TRACE = range(4)
+G, TAU, CAPPED, K_CAP, MARGIN, SCALE, RIDGE, SQUARES, LARGEST, SHRUNK, BETS, BOUND = range(4, 16)
+N, SINCE_ORIGIN, NEXT_REFRESH, EMPTIED = range(16, 20)
+N_NUMBERS = 20
 
 
 class RiskViews(NamedTuple):
@@ -79,16 +84,30 @@ class RiskViews(NamedTuple):
     clock: Clock  # since_origin and next_refresh stay 0
 
 
-@part
 def open_risk(memory: FloatArray) -> RiskViews:
     """The named views."""
-    d = int(memory[1])
-    i = rules_size(PRODUCT, d) + ellipsoids_size(PRODUCT, d)
-    c, s = memory[i : i + CONSTANTS], memory[i + CONSTANTS : i + CONSTANTS + SUMS]
-    risk = Risk(
-        c[0], c[1], c[2], c[3], c[4], c[5], c[6], s[0:1], s[1:2], s[2:3], s[3:4], s[4:5]
-    )  # fmt: skip
+    numbers: Any = memory[-N_NUMBERS:]
+    risk = Risk(*numbers[G:SQUARES], *(numbers[i : i + 1] for i in range(SQUARES, N)))
     return RiskViews(open_rules(memory), open_ellipsoids(memory), risk, open_clock(memory))
+
+
+@part
+def open_ellipsoid(memory: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """A, center, whitener and the numbers: all that changes.
+
+    Kernels are given these four: every view that is made and handed over takes time in each round,
+    those of `open_risk` together more than the round itself.
+    """
+    d, n = int(memory[1]), memory.shape[0] - N_NUMBERS
+    first, w = rules_size(PRODUCT, d), n - d * d
+    A, whitener = memory[first : first + d * d].reshape((d, d)), memory[w:n].reshape((d, d))
+    return A, memory[w - d : w], whitener, memory[n:]
+
+
+@part
+def nothing_left(numbers: FloatArray) -> bool:
+    """Whether the ellipsoid has lost all its points, or an arm has shown that nothing is left."""
+    return bool(numbers[EMPTIED] != 0.0 or not numbers[RAD] >= 0.0)
 
 
 def new_risk_memory(
@@ -105,13 +124,14 @@ def new_risk_memory(
     half = 0.5 * (high - low)
     R = max(high - low, rho * feature_norm)
     lam = parameters.ridge * (feature_norm / R) ** 2
-    size = rules_size(PRODUCT, d) + ellipsoids_size(PRODUCT, d)
-    memory = np.zeros(size + CONSTANTS + SUMS + len(Clock._fields))
     head = [PRODUCT, d, -math.log(delta), low, high, half, rho, 0.0, 1.0]
     lambdas, share, price = [lam] * len(LAMBDAS), [1.0], [0.0]
-    memory[: rules_size(PRODUCT, d)] = np.concatenate([head, lambdas, theta0, share, price])
+    rules = np.concatenate([head, lambdas, theta0, share, price])
     p = parameters
-    memory[size : size + CONSTANTS] = [p.G, p.tau, p.cap, k(-p.cap), p.margin, R, lam]
+    constants = [p.G, p.tau, p.cap, k(-p.cap), p.margin, R, lam]
+    rest = np.zeros(ellipsoids_size(PRODUCT, d) + N_NUMBERS - TRACE - 1)
+    memory = np.concatenate([rules, rest])
+    memory[-N_NUMBERS:][G:SQUARES] = constants
     _, Theta, risk, _ = open_risk(memory)
     Theta.origin[...] = Theta.center[...] = theta0
     Theta.whitener[...] = np.eye(d) / math.sqrt(lam)
