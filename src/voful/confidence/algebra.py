@@ -267,31 +267,30 @@ def means_and_squares(
             squares[k] = whiten(whitener, X[k], whitened)
     else:
         for start in range(0, n, BLOCK):
-            _side_by_side(X, start, min(start + BLOCK, n), center, whitener, means, squares)
+            block = slice(start, min(start + BLOCK, n))
+            _side_by_side(X[block], center, whitener, means[block], squares[block])
     return means, squares
 
 
 @inlined
 def _side_by_side(
     X: FloatArray,
-    first: int,
-    last: int,
     center: FloatArray,
     whitener: FloatArray,
     means: FloatArray,
     squares: FloatArray,
 ) -> None:
-    """<x, c> and |W x|^2 for many rows x at once: the innermost loops run over rows first..last-1.
+    """<x, c> and |W x|^2 for many rows x at once: the innermost loops run over the rows.
 
     Two entries of every W x, and four terms of each, for one look at the columns of X: else memory
     decides. Each sum keeps its order.
     """
-    n, d = last - first, X.shape[1]
+    n, d = X.shape
     columns = np.empty((d, n))
     for k in range(n):
         for j in range(d):
-            columns[j, k] = X[first + k, j]
-        means[first + k] = squares[first + k] = 0.0
+            columns[j, k] = X[k, j]
+        means[k] = squares[k] = 0.0
     entry, following = np.empty(n), np.empty(n)  # entries i and i + 1 of every W x
     for i in range(0, d, 2):
         for k in range(n):
@@ -321,12 +320,11 @@ def _side_by_side(
                     following[k] += w0 * columns[j, k]
                 j += 1
         for k in range(n):
-            square = squares[first + k] + entry[k] * entry[k]
-            squares[first + k] = square + following[k] * following[k]
+            squares[k] = (squares[k] + entry[k] * entry[k]) + following[k] * following[k]
         for j in range(i, min(i + 2, d)):
             c = center[j]
             for k in range(n):
-                means[first + k] += c * columns[j, k]
+                means[k] += c * columns[j, k]
 
 
 @part
