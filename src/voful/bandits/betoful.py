@@ -147,13 +147,15 @@ class BetOFUL(CompiledPolicy, OptimisticPolicy):
         if self.theta_center is not None:
             self.theta_center = center = vector("theta_center", self.theta_center, self.dim)
         make = CutBettingEllipsoid if self.bet == CUT else partial(BettingEllipsoid, bet=self.bet)
-        self._set: BettingEllipsoid = make(
-            self._space,
-            failure_prob=self.failure_prob,
-            theta_norm=self.theta_norm,
-            theta_center=center,
-            refresh=self.refresh,
-            width_scale=self.width_scale,
+        self._set: BettingEllipsoid = self._heed(
+            make(
+                self._space,
+                failure_prob=self.failure_prob,
+                theta_norm=self.theta_norm,
+                theta_center=center,
+                refresh=self.refresh,
+                width_scale=self.width_scale,
+            )
         )
 
     @property

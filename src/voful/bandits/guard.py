@@ -22,6 +22,7 @@ from voful.confidence.betting.round import bet_observe
 from voful.confidence.betting.state import open_clock, open_ellipsoids
 from voful.confidence.ellipsoids.ridge import open_ridge, ridge_update
 from voful.confidence.guarded import (
+    CROSSED,
     Books,
     GuardedSet,
     guarded_ends,
@@ -35,7 +36,6 @@ from voful.validation import boolean, fail_type, vector
 
 TRUST: Final = 40.0  # kappa: what a heuristic may cost, over what optimism has cost
 CREDIT: Final = 1.0  # and before optimism has cost anything, over half the reward range
-CROSSED: Final = 2e-9  # ends that cross by more than this, over the same, leave no parameter
 
 
 # --- the guard, on ends of intervals ------------------------------------------------------------
@@ -170,14 +170,16 @@ class GuardedPolicy(CompiledPolicy, OptimisticPolicy):
 
     def _learn_in(self, state: type, observe: Callable[..., None], **kept: Any) -> None:
         """Make the set; the rule's state has this type, and `kept` is what it keeps besides."""
-        self._set = GuardedSet(
-            self._space,
-            state,
-            observe,
-            failure_prob=self.failure_prob,
-            theta_norm=self.theta_norm,
-            refresh=self.refresh,
-            **kept,
+        self._set = self._heed(
+            GuardedSet(
+                self._space,
+                state,
+                observe,
+                failure_prob=self.failure_prob,
+                theta_norm=self.theta_norm,
+                refresh=self.refresh,
+                **kept,
+            )
         )
 
     @property
@@ -192,7 +194,8 @@ class GuardedPolicy(CompiledPolicy, OptimisticPolicy):
         With probability at least 1 - failure_prob the regret never passes it, if the mean of every
         arm lies in the reward range. Every `select` adds to it, as if its choice were played.
         """
-        return math.inf if self._set.is_empty else float(self._set.books.ledger[0])
+        void = self._set.is_empty or self._set.is_refuted
+        return math.inf if void else float(self._set.books.ledger[0])
 
     @property
     def overruled(self) -> int:
@@ -202,7 +205,7 @@ class GuardedPolicy(CompiledPolicy, OptimisticPolicy):
     def survivors(self, arms: npt.ArrayLike) -> BoolArray:
         """Which arms may be best, shape (n_arms,); all of them once the set is empty."""
         rows = self._space.arms(arms)
-        if self._set.warn_if_empty():
+        if self._set.answers_nothing():
             return np.ones(len(rows), dtype=np.bool_)
         return survivors(*self._set._interval(rows), np.empty(0, dtype=np.bool_))
 
@@ -214,12 +217,8 @@ class GuardedPolicy(CompiledPolicy, OptimisticPolicy):
         """
         left = self.survivors(arms)
         means = np.where(left, self.predict(arms), -np.inf)
-        certified = not self._set.is_empty and int(left.sum()) == 1
+        certified = int(left.sum()) == 1 and not self._set.answers_nothing()
         return int(np.argmax(means)), certified
-
-    def _index(self, arms: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        mean, lower, upper = super()._index(arms)
-        return np.minimum(np.maximum(mean, lower), upper), lower, upper
 
     @property
     def _state(self) -> Any:

@@ -32,6 +32,7 @@ from voful.typing import FloatArray
 from voful.validation import ObservationSpace
 
 BETTING_SHARE: Final = 0.9  # of failure_prob; the rest is OFUL's
+CROSSED: Final = 2e-9  # ends that cross by more than this, over half the range, leave no parameter
 OFUL_RIDGE: Final = 1.0  # lambda / feature_norm^2 of OFUL's ellipsoid
 
 
@@ -83,14 +84,18 @@ def settle_radius(ridge: Ridge, books: Books) -> None:
 def guarded_ends(
     memory: FloatArray, blocks: FloatArray, notes: FloatArray, X: FloatArray
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Ends of <x, theta> over both ellipsoids for the rows of X, and the largest crossing."""
+    """Ends of <x, theta> over both ellipsoids for the rows of X, and the largest crossing.
+
+    Ends that cross by no more than rounding meet; by more: no parameter is left.
+    """
     lower, upper = ends(memory, X)
     ridge = open_ridge(blocks[int(notes[0])], X.shape[1])
     cut(X, ridge.center, ridge.whitener, ridge.radius[0], lower, upper)
     crossing = 0.0
     for i in range(X.shape[0]):
         crossing = max(crossing, lower[i] - upper[i])
-    meet(lower, upper)
+    if crossing <= CROSSED * notes[3]:
+        meet(lower, upper)
     return lower, upper, crossing
 
 
@@ -212,7 +217,7 @@ class GuardedSet(BallSet):
         return lower, upper
 
     def _support(self, X: FloatArray) -> FloatArray:
-        return self._interval(X)[1]
+        return self._upper_ends(X)
 
     def _observe(self, x: FloatArray, reward: float) -> None:
         self.betting.reserve(1)

@@ -15,7 +15,6 @@ from voful.confidence.betting.ellipsoid import BettingEllipsoid
 from voful.confidence.betting.questions import bet_holds
 from voful.confidence.betting.risk_round import risk_observe
 from voful.confidence.betting.round import bet_observe
-from voful.confidence.ellipsoids.sets import meet
 from voful.typing import FloatArray
 from voful.validation import ObservationSpace
 
@@ -102,9 +101,7 @@ class CutBettingEllipsoid(BettingEllipsoid):
     def _interval(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         lower, upper = super()._interval(X)
         low, high = self.constant_risk._interval(X)
-        lower, upper = np.maximum(lower, low), np.minimum(upper, high)
-        meet(lower, upper)
-        return lower, upper
+        return np.maximum(lower, low), np.minimum(upper, high)
 
     def _observe(self, x: FloatArray, reward: float) -> None:
         super()._observe(x, reward)

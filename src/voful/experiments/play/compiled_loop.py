@@ -225,7 +225,7 @@ def play_compiled(
             record_truths,
         )
         if Theta is not None and not truths[IN_SET]:
-            Theta.warn_if_empty()
+            Theta.answers_nothing()
         if last in measured:
             row = (last - 1) % BLOCK_ROUNDS if len(block.arms) > 1 else 0
             widths[done - 1] = width_of(policy, block.arms[row], choice)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -196,5 +197,5 @@ def width_of(policy: BanditPolicy, arms: FloatArray, choice: int) -> float | Non
 
 
 def _positive(width: float) -> float | None:
-    """A point estimate, or an empty set that answers by one, bounds nothing."""
-    return float(width) if width > 0.0 else None
+    """A point estimate bounds nothing, nor does an empty set where the range is not known."""
+    return float(width) if 0.0 < width < math.inf else None
