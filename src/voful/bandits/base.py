@@ -62,8 +62,9 @@ class Policy(Declared):
 
     @property
     def status(self) -> str:
-        """ "ok", or why its intervals are the reward range ("empty", "refuted"), or "edge".
+        """One of "ok", "empty", "refuted", "edge".
 
+        "empty" and "refuted": no parameter fits the data, and intervals are the reward range.
         "edge": the centre is within 1 % of the parameter ball's surface, so that theta_norm may be
         too small. One RuntimeWarning tells when "ok" is left. A policy without a set is "ok".
         """
@@ -278,6 +279,9 @@ class CompiledPolicy(Policy):
 
     def _reserve(self, rounds: int, n_arms: int) -> None:
         """Room for so many more rewards, of at most so many arms, where the state grows."""
+
+    def _played(self) -> None:
+        """Compiled code has learnt rounds: tell what is new."""
 
 
 class SetPolicy(CompiledPolicy, OptimisticPolicy, Generic[Set]):

@@ -192,7 +192,8 @@ class GuardedPolicy(CompiledPolicy, OptimisticPolicy):
         """Certified bound on the regret of all choices so far; inf once the set is empty.
 
         With probability at least 1 - failure_prob the regret never passes it, if the mean of every
-        arm lies in the reward range. Every `select` adds to it, as if its choice were played.
+        arm lies in the reward range. Every `select` adds to it, as if its choice were played. After
+        an alarm and a restart: of the choices since then.
         """
         void = self._set.is_empty or self._set.is_refuted
         return math.inf if void else float(self._set.books.ledger[0])
@@ -223,16 +224,6 @@ class GuardedPolicy(CompiledPolicy, OptimisticPolicy):
     @property
     def _state(self) -> Any:
         return self._set.rule_state
-
-    def _observe(self, x: FloatArray, reward: float, variance: float) -> None:
-        self._set._observe(x, reward)
-
-    def _observe_many(self, X: FloatArray, rewards: FloatArray, variances: FloatArray) -> None:
-        for x, reward in zip(X, rewards, strict=True):
-            self._observe(x, float(reward), 0.0)
-
-    def _reserve(self, rounds: int, n_arms: int) -> None:
-        self._set.betting.reserve(rounds)
 
 
 @runtime_checkable
@@ -300,7 +291,11 @@ class Guarded(GuardedPolicy):
     def _observe(self, x: FloatArray, reward: float, variance: float) -> None:
         if self.heuristic is not None:
             self.heuristic.update(x.copy(), reward)
-        super()._observe(x, reward, variance)
+        self._set._observe(x, reward)
+
+    def _observe_many(self, X: FloatArray, rewards: FloatArray, variances: FloatArray) -> None:
+        for x, reward in zip(X, rewards, strict=True):
+            self._observe(x, float(reward), 0.0)
 
 
 def _heuristic(name: str, value: object) -> Heuristic:

@@ -165,6 +165,7 @@ class GuardedSet(BallSet):
         self.notes = np.concatenate([known, np.zeros(BOOKS_SIZE - len(known) + rest)])
         settle_radius(open_ridge(self.blocks[own], space.dim), self.books)
         self._state_type, self._learn = state, observe
+        self.beyond: tuple[FloatArray, ...] = ()
 
     def _invariants(self, state: Arrays) -> Invariants:
         blocks, notes, size = state["blocks"], state["notes"], scale_of(self._space)
@@ -183,8 +184,8 @@ class GuardedSet(BallSet):
 
     @property
     def rule_state(self) -> Any:
-        """What the kernels are given."""
-        return self._state_type(*self.betting.rule_state, self.blocks, self.notes)
+        """What the kernels are given; last, `beyond`: what the policy adds."""
+        return self._state_type(*self.betting.rule_state, self.blocks, self.notes, *self.beyond)
 
     @property
     def books(self) -> Books:

@@ -93,7 +93,7 @@ class Agent(Declared):
 
     @property
     def status(self) -> str:
-        """ "ok", or why the set answers as if nothing were known: "empty", "refuted".
+        """One of "ok", "empty", "refuted"; not "ok": the set answers as if nothing were known.
 
         "refuted": no mixture of the base models fits the data. One RuntimeWarning tells. An agent
         without a set is "ok".

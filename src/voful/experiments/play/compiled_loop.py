@@ -159,6 +159,8 @@ def can_play(policy: object, env: object, n_rounds: int) -> bool:
         return False
     if type(env) is not LinearBandit or env.noise.kind == ADVERSARY or env.round != 0:
         return False
+    if getattr(policy, "on_change", None) == "raise":  # in the very round
+        return False
     space, (lo, hi) = policy._space, env.reward_range
     if env.dim != space.dim or not space.accepts_range(lo, hi):
         return False
@@ -224,6 +226,7 @@ def play_compiled(
             records,
             record_truths,
         )
+        policy._played()
         if Theta is not None and not truths[IN_SET]:
             Theta.answers_nothing()
         if last in measured:
