@@ -22,6 +22,7 @@ NARROWED = {
     "betoful": 1.0,
     "certified": 1.0,
     "confidence-ball": ONE_ELLIPSOID,
+    "d-linucb": ONE_ELLIPSOID,
     "cr-betoful": 1.0,  # by a ball that is too small, see `driven`
     "faury": ONE_ELLIPSOID,
     "faury-paper": ONE_ELLIPSOID,

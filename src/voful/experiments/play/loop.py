@@ -140,7 +140,6 @@ def _play(
     check_every: int,
     watcher: Watcher | None,
 ) -> Iterator[Record]:
-    theta_star = env.theta_star
     costly = getattr(policy.confidence_set, "costly", False)
     measured = doubling(points, COSTLY_FACTOR) if costly else doubling(points)
     regret = sum_variance = select_time = update_time = 0.0
@@ -148,7 +147,7 @@ def _play(
     in_set = covered
     for round in range(1, n_rounds + 1):
         arms = env.arms
-        best = env.optimal_value
+        best, theta_star = env.optimal_value, env.theta_star
         started = perf_counter()
         choice = policy.select(arms)
         select_time += perf_counter() - started
