@@ -15,6 +15,7 @@ import numpy as np
 
 import voful
 from voful.envs import linear_bandit
+from voful.monitor import ModelCheck
 
 N_ROUNDS, FLIP = 2000, 1000
 RULES = {"no check": None, "restart (the default)": "restart"}
@@ -44,10 +45,8 @@ figure.tight_layout()
 
 # %%
 # The dotted line is the alarm. The statistic is a betting score against the set: while the set is
-# right, it ever reaches 20 with probability at most 0.05 (and as much for the set itself). The check
+# right, it ever reaches 20 with probability at most 0.05 (and as much for the set itself). It
 # can be had alone, beside any model that gives intervals.
-
-from voful.monitor import ModelCheck
 
 check = ModelCheck((-1.0, 1.0))
 rng = np.random.default_rng(0)

@@ -27,6 +27,7 @@ def lessons(n: int, turns: int, seed: int = 0) -> tuple[FloatArray, FloatArray]:
     """Rewards along the first axis that turn over after every so many rounds."""
     rng = np.random.default_rng(seed)
     X = sphere(rng, n, 2)
+    X[:, 0] = np.abs(X[:, 0])  # so that all means move the same way
     sign = np.where((np.arange(n) // turns) % 2 == 0, 1.0, -1.0)
     return X, np.clip(sign * 0.8 * X[:, 0] + 0.05 * rng.standard_normal(n), -1.0, 1.0)
 
