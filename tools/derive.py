@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("voful", "voful.bandits", "voful.confidence", "voful.mdp")
+PACKAGES = ("voful", "voful.bandits", "voful.confidence", "voful.mdp", "voful.monitor")
 
 
 def derived() -> Iterator[tuple[Path, str]]:

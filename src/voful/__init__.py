@@ -18,5 +18,5 @@ __all__, __getattr__, __dir__ = on_demand(
         "results": "experiments.store.store",
         "warm": "warming",
     },
-    others=("__version__", "bandits", "checks", "confidence", "envs", "mdp"),
+    others=("__version__", "bandits", "checks", "confidence", "envs", "mdp", "monitor"),
 )

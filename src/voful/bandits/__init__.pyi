@@ -3,6 +3,7 @@ from voful.bandits.betoful import BetOFUL as BetOFUL
 from voful.bandits.certified import CertifiedUCB as CertifiedUCB
 from voful.bandits.confidence_ball import ConfidenceBall2 as ConfidenceBall2
 from voful.bandits.cr_betoful import CRBetOFUL as CRBetOFUL
+from voful.bandits.d_linucb import DLinUCB as DLinUCB
 from voful.bandits.epsilon_greedy import EpsilonGreedy as EpsilonGreedy
 from voful.bandits.faury import Faury as Faury
 from voful.bandits.lin_ts import LinTS as LinTS

@@ -9,6 +9,8 @@ from typing import Any
 from voful import validation
 from voful.parameters import parameter
 
+ON_CHANGE = ("restart", "warn", "raise")
+
 dimension = partial(validation.positive_int, most=10**5)
 """Of arms; beyond, no matrix fits into a memory."""
 
@@ -81,6 +83,17 @@ def theta_scale(meaning: str = "S: |theta*| <= S.") -> Any:
 def feature_norm(meaning: str = "Arms must satisfy |x| <= feature_norm.") -> Any:
     """The largest norm of an arm."""
     return parameter(validation.positive_float, meaning, default=1.0)
+
+
+def on_change(default: str | None = "restart") -> Any:
+    """What follows an alarm of the policy's own check."""
+    return parameter(
+        lambda name, value: None if value is None else validation.choice(name, value, ON_CHANGE),
+        'When the data contradict the set: "restart" (learn anew, guarded: a wrong model is '
+        'refuted after a few tries), "warn" (once; intervals are the reward range from then on), '
+        '"raise" (`voful.monitor.ModelAlarm`), or None (no check).',
+        default=default,
+    )
 
 
 def width_scale(meaning: str = "Multiplies the radius (1 = the theory).") -> Any:

@@ -13,12 +13,14 @@ from voful import persistence, validation
 from voful.bandits import arguments as given
 from voful.bandits.optimism import most_optimistic
 from voful.confidence.algebra import dots
-from voful.confidence.base import BaseConfidenceSet, RuleSet
+from voful.confidence.base import BallSet, BaseConfidenceSet, RuleSet
 from voful.confidence.rule import Rule, observe_many
+from voful.confidence.standing import EDGE, EMPTY, OK, STATUSES, Standing
 from voful.parameters import Declared, parameter
 from voful.typing import BoolArray, FloatArray, Path
 
 Set = TypeVar("Set", bound=RuleSet)
+SomeSet = TypeVar("SomeSet", bound=BaseConfidenceSet)
 
 
 def square(config: Mapping[str, Any]) -> int:
@@ -57,6 +59,21 @@ class Policy(Declared):
     @abstractmethod
     def n_observations(self) -> int:
         """How many rewards were learnt."""
+
+    @property
+    def status(self) -> str:
+        """One of "ok", "empty", "refuted", "edge".
+
+        "empty" and "refuted": no parameter fits the data, and intervals are the reward range.
+        "edge": the centre is within 1 % of the parameter ball's surface, so that theta_norm may be
+        too small. One RuntimeWarning tells when "ok" is left. A policy without a set is "ok".
+        """
+        return STATUSES[OK]
+
+    @property
+    def status_since(self) -> int:
+        """Rewards learnt when the status was noticed."""
+        return 0
 
     def select(self, arms: npt.ArrayLike, mask: npt.ArrayLike | None = None) -> int:
         """Choose an arm.
@@ -168,7 +185,11 @@ class Policy(Declared):
 class OptimisticPolicy(Policy):
     """Optimism over one confidence set, which learns everything there is to learn."""
 
-    _parts: ClassVar[tuple[str, ...]] = ("confidence_set",)
+    _parts: ClassVar[tuple[str, ...]] = ("confidence_set", "_standing")
+
+    def _build(self) -> None:
+        super()._build()
+        self._standing = Standing()
 
     @classmethod
     def _least_numbers(cls, config: Mapping[str, Any]) -> int:
@@ -179,8 +200,31 @@ class OptimisticPolicy(Policy):
     def confidence_set(self) -> BaseConfidenceSet:
         """Live view of the confidence set."""
 
+    @property
+    def status(self) -> str:
+        """See `Policy.status`."""
+        Theta = self.confidence_set
+        if not self._standing.answers_nothing:
+            at_edge = isinstance(Theta, BallSet) and Theta.is_at_edge
+            code = EMPTY if Theta.is_empty else EDGE if at_edge else OK
+            if self._standing.note(code, self.n_observations):
+                self._standing.tell(self)
+        return STATUSES[self._standing.code]
+
+    @property
+    def status_since(self) -> int:
+        """Rewards learnt when the status was noticed: by an answer, a choice, or when asked."""
+        return self._standing.since if self.status != STATUSES[OK] else 0
+
+    def _heed(self, Theta: SomeSet) -> SomeSet:
+        """Let the set answer as the policy's standing allows."""
+        Theta.standing = self._standing
+        return Theta
+
     def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
         lower, upper = self.confidence_set.checked_interval(arms)
+        if self.confidence_set.answers_nothing():  # estimates decide
+            lower = upper = self._predict(arms)
         return int(most_optimistic(upper, upper - lower, mask))
 
     def _observe(self, x: FloatArray, reward: float, variance: float) -> None:
@@ -236,13 +280,16 @@ class CompiledPolicy(Policy):
     def _reserve(self, rounds: int, n_arms: int) -> None:
         """Room for so many more rewards, of at most so many arms, where the state grows."""
 
+    def _played(self) -> None:
+        """Compiled code has learnt rounds: tell what is new."""
+
 
 class SetPolicy(CompiledPolicy, OptimisticPolicy, Generic[Set]):
     """A compiled policy that keeps all it learns in one confidence set."""
 
     def _learn_in(self, Theta: Set) -> None:
         """Choose by this set, whose state is the policy's."""
-        self._set: Set = Theta
+        self._set: Set = self._heed(Theta)
         self._play_on(Theta.rule_state)
 
     @property

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from voful.bandits import arguments as given
-from voful.bandits.base import CompiledPolicy, OptimisticPolicy
 from voful.bandits.optimism import best_for, most_optimistic
+from voful.bandits.watched import WatchedPolicy
 from voful.compiled import kernel
 from voful.confidence.algebra import dot, whiten
 from voful.confidence.betting import BettingEllipsoid
-from voful.confidence.betting.cut import CutBettingEllipsoid, CutState, cut_holds, cut_observe
+from voful.confidence.betting.cut import CutBettingEllipsoid, cut_holds, cut_observe
 from voful.confidence.betting.predictors import leader
 from voful.confidence.betting.questions import (
     bet_holds,
@@ -28,20 +28,41 @@ from voful.confidence.betting.risk_state import RAD, nothing_left, open_ellipsoi
 from voful.confidence.betting.round import bet_observe
 from voful.confidence.betting.state import (
     BETS,
-    BetState,
     open_clock,
     open_ellipsoids,
     open_predictors,
     open_rules,
 )
 from voful.confidence.rule import choose, rule
+from voful.confidence.standing import REFUTED, STATUS
+from voful.monitor.watch import watch_round, written_into
 from voful.parameters import parameter
 from voful.typing import BoolArray, FloatArray, Seed
-from voful.validation import boolean, choice, vector
+from voful.validation import boolean, choice, fail, positive_int, vector
+
+
+class WatchedState(NamedTuple):
+    """What kernels are given."""
+
+    memory: FloatArray  # of the betting set
+    history: FloatArray
+    facts: FloatArray  # of the watch
+    start: FloatArray  # the memory before the first round
+
+
+bet_round = written_into(bet_observe)
+cut_round = written_into(cut_observe)
 
 
 @kernel
-def bet_choose(memory: FloatArray, history: FloatArray, arms: FloatArray, mask: BoolArray) -> int:
+def bet_choose(
+    memory: FloatArray,
+    history: FloatArray,
+    facts: FloatArray,
+    start: FloatArray,
+    arms: FloatArray,
+    mask: BoolArray,
+) -> int:
     """`most_optimistic` over the ellipsoids; where nothing is left, means decide.
 
     The index is not capped at the largest reward: ties there would hide the better arm.
@@ -54,12 +75,55 @@ def bet_choose(memory: FloatArray, history: FloatArray, arms: FloatArray, mask: 
     return most_optimistic(upper, width, mask)
 
 
+@kernel
+def watched_observe(
+    memory: FloatArray,
+    history: FloatArray,
+    facts: FloatArray,
+    start: FloatArray,
+    x: FloatArray,
+    reward: float,
+    variance: float,
+) -> bool:
+    """The set's round, then the watch's; whether a refresh is due."""
+    due = bet_round(memory, history, x, reward, variance)
+    return not watch_round(memory, facts, start, x, reward) and due
+
+
+@kernel
+def watched_holds(
+    memory: FloatArray,
+    history: FloatArray,
+    facts: FloatArray,
+    start: FloatArray,
+    theta: FloatArray,
+) -> bool:
+    """Nothing is in a set that is refuted."""
+    return facts[STATUS] != REFUTED and bet_holds(memory, history, theta)
+
+
 CUT = "mixed+cr"
+
+
+class WatchedCutState(NamedTuple):
+    """What kernels are given with the constant-risk set."""
+
+    memory: FloatArray
+    history: FloatArray
+    risk: FloatArray  # of the constant-risk set
+    facts: FloatArray
+    start: FloatArray  # memory and risk before the first round
 
 
 @kernel
 def cut_choose(
-    memory: FloatArray, history: FloatArray, risk: FloatArray, arms: FloatArray, mask: BoolArray
+    memory: FloatArray,
+    history: FloatArray,
+    risk: FloatArray,
+    facts: FloatArray,
+    start: FloatArray,
+    arms: FloatArray,
+    mask: BoolArray,
 ) -> int:
     """`bet_choose` where the constant-risk set's upper end counts too, if it is the lesser one.
 
@@ -89,10 +153,43 @@ def cut_choose(
     return choice
 
 
-rule(CutState, cut_choose, cut_observe, cut_holds)
+@kernel
+def watched_cut_observe(
+    memory: FloatArray,
+    history: FloatArray,
+    risk: FloatArray,
+    facts: FloatArray,
+    start: FloatArray,
+    x: FloatArray,
+    reward: float,
+    variance: float,
+) -> bool:
+    """Both sets' round, then the watch's; whether a refresh is due."""
+    due = cut_round(memory, history, risk, x, reward, variance)
+    if watch_round(memory, facts, start, x, reward):
+        for i in range(risk.shape[0]):
+            risk[i] = start[memory.shape[0] + i]
+        return False
+    return due
 
 
-class BetOFUL(CompiledPolicy, OptimisticPolicy):
+@kernel
+def watched_cut_holds(
+    memory: FloatArray,
+    history: FloatArray,
+    risk: FloatArray,
+    facts: FloatArray,
+    start: FloatArray,
+    theta: FloatArray,
+) -> bool:
+    """`watched_holds` of both sets."""
+    return facts[STATUS] != REFUTED and cut_holds(memory, history, risk, theta)
+
+
+rule(WatchedCutState, cut_choose, watched_cut_observe, watched_cut_holds, refresh=bet_refresh)
+
+
+class BetOFUL(WatchedPolicy):
     """Optimism over a betting ellipsoid: no variance, no horizon, no tuning.
 
     For rewards in a known range with E[y | past, x] = <x, theta*> and
@@ -116,7 +213,7 @@ class BetOFUL(CompiledPolicy, OptimisticPolicy):
     This library's own algorithm; the proof, step by step, is on its page in the documentation.
     """
 
-    _rule = rule(BetState, bet_choose, bet_observe, bet_holds, refresh=bet_refresh)
+    _rule = rule(WatchedState, bet_choose, watched_observe, watched_holds, refresh=bet_refresh)
 
     failure_prob: float = given.failure_prob()
     reward_range: tuple[float, float] = given.reward_range()
@@ -142,6 +239,13 @@ class BetOFUL(CompiledPolicy, OptimisticPolicy):
         "Multiplies the half-width of the set where it is used or asked (1 = the theory); the bets "
         "themselves keep the theory's intervals."
     )
+    on_change: str | None = given.on_change()
+    audit: int | None = parameter(
+        positive_int,
+        "P: learn anew at rounds P, 4 P, 9 P, ... too, for changes of arms that are not played; "
+        'with on_change="restart" only. None: no such restarts.',
+        default=None,
+    )
     seed: Seed = given.seed()
 
     def _build(self) -> None:
@@ -150,7 +254,9 @@ class BetOFUL(CompiledPolicy, OptimisticPolicy):
         if self.theta_center is not None:
             self.theta_center = center = vector("theta_center", self.theta_center, self.dim)
         make = CutBettingEllipsoid if self.bet == CUT else partial(BettingEllipsoid, bet=self.bet)
-        self._set: BettingEllipsoid = make(
+        if self.audit is not None and self.on_change != "restart":
+            raise fail("audit", self.audit, 'None unless on_change="restart"')
+        Theta: BettingEllipsoid = make(
             self._space,
             failure_prob=self.failure_prob,
             theta_norm=self.theta_norm,
@@ -158,6 +264,8 @@ class BetOFUL(CompiledPolicy, OptimisticPolicy):
             refresh=self.refresh,
             width_scale=self.width_scale,
         )
+        others = [Theta.constant_risk.memory] if isinstance(Theta, CutBettingEllipsoid) else []
+        self._set = self._watch_over(Theta, Theta, *others)
 
     @property
     def confidence_set(self) -> BettingEllipsoid:
@@ -166,20 +274,13 @@ class BetOFUL(CompiledPolicy, OptimisticPolicy):
 
     @property
     def _state(self) -> Any:
-        Theta = self._set
-        return Theta.cut_state if isinstance(Theta, CutBettingEllipsoid) else Theta.rule_state
+        Theta, watch = self._set, (self._watch.facts, self._start)
+        if isinstance(Theta, CutBettingEllipsoid):
+            return WatchedCutState(*Theta.cut_state, *watch)
+        return WatchedState(*Theta.rule_state, *watch)
 
     def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
         arm = choose(self._state, arms, mask)  # by the type of the state: with or without the cut
         if arm < 0:
             self._set.warn_empty()
         return arm if arm >= 0 else ~arm
-
-    def _observe(self, x: FloatArray, reward: float, variance: float) -> None:
-        self._set._observe(x, reward)
-
-    def _observe_many(self, X: FloatArray, rewards: FloatArray, variances: FloatArray) -> None:
-        self._set._observe_many(X, rewards)
-
-    def _reserve(self, rounds: int, n_arms: int) -> None:
-        self._set.reserve(rounds)

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy.typing as npt
 
 from voful.archive import Arrays
+from voful.bandits import arguments as given
 from voful.bandits.guard import GuardedPolicy, guarded_choice, nothing_left, survivors
-from voful.bandits.optimism import arms_in, largest
+from voful.bandits.optimism import arms_in, best_for, largest
 from voful.bandits.plugin import (
     RIDGE_EXTRA,
     RIDGES,
@@ -19,10 +20,13 @@ from voful.bandits.plugin import (
     plugin_size,
     start_plugin,
 )
+from voful.bandits.watched import WatchedPolicy
 from voful.compiled import kernel
 from voful.confidence.algebra import dots
+from voful.confidence.betting.predictors import leader
 from voful.confidence.betting.refresh import bet_refresh
 from voful.confidence.betting.round import bet_observe
+from voful.confidence.betting.state import open_predictors
 from voful.confidence.ellipsoids.ridge import open_ridge, ridge_size
 from voful.confidence.guarded import (
     guarded_ends,
@@ -31,8 +35,10 @@ from voful.confidence.guarded import (
     settle_radius,
 )
 from voful.confidence.rule import rule
+from voful.confidence.standing import REFUTED, STATUS
 from voful.invariants import Invariants
-from voful.typing import BoolArray, FloatArray
+from voful.monitor.watch import MODE, RESTART, watch_round, written_into
+from voful.typing import BoolArray, FloatArray, Seed
 from voful.validation import NO_MASK
 
 
@@ -43,6 +49,11 @@ class CertifiedState(NamedTuple):
     history: FloatArray
     blocks: FloatArray  # (5, size): the plug-in's ridges, the guard's among them
     notes: FloatArray  # `Books`; their rest is the plug-in's
+    facts: FloatArray  # of the watch
+    start: FloatArray  # memory, blocks and notes before the first round
+
+
+bet_round = written_into(bet_observe)
 
 
 @kernel
@@ -51,11 +62,19 @@ def certified_choose(
     history: FloatArray,
     blocks: FloatArray,
     notes: FloatArray,
+    facts: FloatArray,
+    start: FloatArray,
     arms: FloatArray,
     mask: BoolArray,
 ) -> int:
-    """The plug-in index under guard; where the set is empty, the index alone."""
+    """The plug-in index under guard; where the set is empty, the index alone.
+
+    Where the model is refuted, the estimate of the betting set, which has learnt on.
+    """
     books, (n_arms, d) = open_books(notes), arms.shape
+    if facts[MODE] == RESTART and facts[STATUS] == REFUTED:
+        predictors = open_predictors(memory)
+        return ~best_for(arms, mask, predictors.theta[leader(predictors)])
     lower, upper, crossing = guarded_ends(memory, blocks, notes, arms)
     if nothing_left(memory, crossing, books):
         allowed = arms_in(mask, n_arms)
@@ -72,16 +91,44 @@ def certified_observe(
     history: FloatArray,
     blocks: FloatArray,
     notes: FloatArray,
+    facts: FloatArray,
+    start: FloatArray,
     x: FloatArray,
     reward: float,
     variance: float,
-) -> None:
-    """The plug-in's ridges learn, OFUL's among them; then the betting set."""
+) -> bool:
+    """The plug-in's ridges learn, OFUL's among them; then the betting set; then the watch.
+
+    Returns whether a refresh is due.
+    """
     books = open_books(notes)
     plugin_learn(blocks, books.rest, books.half, x, reward)
     settle_radius(open_ridge(blocks[books.own], x.shape[0]), books)
-    if bet_observe(memory, history, x, reward, variance):
-        bet_refresh(memory, history)
+    due = bet_round(memory, history, x, reward, variance)
+    if watch_round(memory, facts, start, x, reward):
+        i = memory.shape[0]
+        for k in range(blocks.shape[0]):
+            for j in range(blocks.shape[1]):
+                blocks[k, j] = start[i]
+                i += 1
+        for j in range(notes.shape[0]):
+            notes[j] = start[i + j]
+        return False
+    return due
+
+
+@kernel
+def certified_holds(
+    memory: FloatArray,
+    history: FloatArray,
+    blocks: FloatArray,
+    notes: FloatArray,
+    facts: FloatArray,
+    start: FloatArray,
+    theta: FloatArray,
+) -> bool:
+    """Nothing is in a set that is refuted."""
+    return facts[STATUS] != REFUTED and guarded_holds(memory, history, blocks, notes, theta)
 
 
 @kernel
@@ -91,7 +138,7 @@ def index_of(blocks: FloatArray, notes: FloatArray, arms: FloatArray) -> FloatAr
     return plugin_scores(blocks, books.rest, books.half, arms, arms_in(NO_MASK, arms.shape[0]))
 
 
-class CertifiedUCB(GuardedPolicy):
+class CertifiedUCB(GuardedPolicy, WatchedPolicy):
     """The regret of tuned heuristics, untuned, with a bound that one can read off.
 
     An empirical-Bayes index chooses among the arms that a valid set has not eliminated; `ledger`
@@ -114,7 +161,12 @@ class CertifiedUCB(GuardedPolicy):
     page in the documentation; `Guarded` puts your own index in its place.
     """
 
-    _rule = rule(CertifiedState, certified_choose, certified_observe, guarded_holds)
+    _rule = rule(
+        CertifiedState, certified_choose, certified_observe, certified_holds, refresh=bet_refresh
+    )
+
+    on_change: str | None = given.on_change()
+    seed: Seed = given.seed()
 
     def _build(self) -> None:
         super()._build()
@@ -125,7 +177,10 @@ class CertifiedUCB(GuardedPolicy):
             extra=RIDGE_EXTRA,
             rest=plugin_size(self.dim),
         )
-        start_plugin(self._set.blocks, self.feature_norm, self.dim)
+        Theta = self._set
+        start_plugin(Theta.blocks, self.feature_norm, self.dim)
+        self._set = self._watch_over(Theta, Theta.betting, Theta.blocks, Theta.notes)
+        Theta.beyond = (self._watch.facts, self._start)
 
     def _invariants(self, state: Arrays) -> Invariants:
         blocks, notes = state["confidence_set/blocks"], state["confidence_set/notes"]

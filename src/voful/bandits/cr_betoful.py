@@ -69,11 +69,13 @@ class CRBetOFUL(CompiledPolicy, OptimisticPolicy):
         center = None
         if self.theta_center is not None:
             self.theta_center = center = vector("theta_center", self.theta_center, self.dim)
-        self._set = ConstantRiskSet(
-            self._space,
-            failure_prob=self.failure_prob,
-            theta_norm=self.theta_norm,
-            theta_center=center,
+        self._set = self._heed(
+            ConstantRiskSet(
+                self._space,
+                failure_prob=self.failure_prob,
+                theta_norm=self.theta_norm,
+                theta_center=center,
+            )
         )
         self._play_on(self._set.rule_state)
 

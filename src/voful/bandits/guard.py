@@ -18,11 +18,11 @@ from voful.bandits.base import CompiledPolicy, OptimisticPolicy
 from voful.bandits.optimism import arms_in, largest
 from voful.compiled import kernel, part
 from voful.confidence.betting.questions import none_left
-from voful.confidence.betting.refresh import bet_refresh
 from voful.confidence.betting.round import bet_observe
 from voful.confidence.betting.state import open_clock, open_ellipsoids
 from voful.confidence.ellipsoids.ridge import open_ridge, ridge_update
 from voful.confidence.guarded import (
+    CROSSED,
     Books,
     GuardedSet,
     guarded_ends,
@@ -36,7 +36,6 @@ from voful.validation import boolean, fail_type, vector
 
 TRUST: Final = 40.0  # kappa: what a heuristic may cost, over what optimism has cost
 CREDIT: Final = 1.0  # and before optimism has cost anything, over half the reward range
-CROSSED: Final = 2e-9  # ends that cross by more than this, over the same, leave no parameter
 
 
 # --- the guard, on ends of intervals ------------------------------------------------------------
@@ -143,14 +142,13 @@ def guard_observe(
     x: FloatArray,
     reward: float,
     variance: float,
-) -> None:
-    """Both ellipsoids learn."""
+) -> bool:
+    """Both ellipsoids learn; whether a refresh is due."""
     books = open_books(notes)
     ridge = open_ridge(blocks[books.own], x.shape[0])
     ridge_update(ridge, x, reward, 1.0)
     settle_radius(ridge, books)
-    if bet_observe(memory, history, x, reward, variance):
-        bet_refresh(memory, history)
+    return bet_observe(memory, history, x, reward, variance)
 
 
 # --- policies under guard -----------------------------------------------------------------------
@@ -170,16 +168,18 @@ class GuardedPolicy(CompiledPolicy, OptimisticPolicy):
     )
     seed: Seed = given.seed()
 
-    def _learn_in(self, state: type, observe: Callable[..., None], **kept: Any) -> None:
+    def _learn_in(self, state: type, observe: Callable[..., bool], **kept: Any) -> None:
         """Make the set; the rule's state has this type, and `kept` is what it keeps besides."""
-        self._set = GuardedSet(
-            self._space,
-            state,
-            observe,
-            failure_prob=self.failure_prob,
-            theta_norm=self.theta_norm,
-            refresh=self.refresh,
-            **kept,
+        self._set = self._heed(
+            GuardedSet(
+                self._space,
+                state,
+                observe,
+                failure_prob=self.failure_prob,
+                theta_norm=self.theta_norm,
+                refresh=self.refresh,
+                **kept,
+            )
         )
 
     @property
@@ -192,9 +192,11 @@ class GuardedPolicy(CompiledPolicy, OptimisticPolicy):
         """Certified bound on the regret of all choices so far; inf once the set is empty.
 
         With probability at least 1 - failure_prob the regret never passes it, if the mean of every
-        arm lies in the reward range. Every `select` adds to it, as if its choice were played.
+        arm lies in the reward range. Every `select` adds to it, as if its choice were played. After
+        an alarm and a restart: of the choices since then.
         """
-        return math.inf if self._set.is_empty else float(self._set.books.ledger[0])
+        void = self._set.is_empty or self._set.is_refuted
+        return math.inf if void else float(self._set.books.ledger[0])
 
     @property
     def overruled(self) -> int:
@@ -204,7 +206,7 @@ class GuardedPolicy(CompiledPolicy, OptimisticPolicy):
     def survivors(self, arms: npt.ArrayLike) -> BoolArray:
         """Which arms may be best, shape (n_arms,); all of them once the set is empty."""
         rows = self._space.arms(arms)
-        if self._set.warn_if_empty():
+        if self._set.answers_nothing():
             return np.ones(len(rows), dtype=np.bool_)
         return survivors(*self._set._interval(rows), np.empty(0, dtype=np.bool_))
 
@@ -216,22 +218,12 @@ class GuardedPolicy(CompiledPolicy, OptimisticPolicy):
         """
         left = self.survivors(arms)
         means = np.where(left, self.predict(arms), -np.inf)
-        certified = not self._set.is_empty and int(left.sum()) == 1
+        certified = int(left.sum()) == 1 and not self._set.answers_nothing()
         return int(np.argmax(means)), certified
 
     @property
     def _state(self) -> Any:
         return self._set.rule_state
-
-    def _observe(self, x: FloatArray, reward: float, variance: float) -> None:
-        self._set._observe(x, reward)
-
-    def _observe_many(self, X: FloatArray, rewards: FloatArray, variances: FloatArray) -> None:
-        for x, reward in zip(X, rewards, strict=True):
-            self._observe(x, float(reward), 0.0)
-
-    def _reserve(self, rounds: int, n_arms: int) -> None:
-        self._set.betting.reserve(rounds)
 
 
 @runtime_checkable
@@ -299,7 +291,11 @@ class Guarded(GuardedPolicy):
     def _observe(self, x: FloatArray, reward: float, variance: float) -> None:
         if self.heuristic is not None:
             self.heuristic.update(x.copy(), reward)
-        super()._observe(x, reward, variance)
+        self._set._observe(x, reward)
+
+    def _observe_many(self, X: FloatArray, rewards: FloatArray, variances: FloatArray) -> None:
+        for x, reward in zip(X, rewards, strict=True):
+            self._observe(x, float(reward), 0.0)
 
 
 def _heuristic(name: str, value: object) -> Heuristic:

@@ -41,7 +41,7 @@ class VOFUL(PeeledParameters, OptimisticPolicy):
         mixture MDP. NeurIPS 2021.
     """
 
-    _parts: ClassVar[tuple[str, ...]] = ("confidence_set", "_outer")
+    _parts: ClassVar[tuple[str, ...]] = (*OptimisticPolicy._parts, "_outer")
     _arrays = ("_switched_at",)
     _peeling: ClassVar[str] = "voful"
 
@@ -51,7 +51,7 @@ class VOFUL(PeeledParameters, OptimisticPolicy):
         super()._build()
         # Algorithm 1, line 1: Theta_1 is the unit ball
         arguments = {name: getattr(self, name) for name in PeeledParameters._parameters}
-        self._Theta = PeeledSet(**arguments, peeling=self._peeling)
+        self._Theta = self._heed(PeeledSet(**arguments, peeling=self._peeling))
         self._space = self._Theta._space
         self.directions = self._Theta.directions  # as the set has checked them
         self._outer = OuterPolytope(self.dim)

@@ -11,10 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from voful import validation
-from voful.confidence.algebra import dots
 from voful.confidence.rule import Rule, holds, observe_many
+from voful.confidence.standing import EMPTY, NEAR_EDGE, Standing
 from voful.persistence import Stateful
 from voful.typing import FloatArray
+
+CROSSED = 2e-9
+"""Ends that cross by more than this, over the size of the rewards, leave no parameter."""
 
 
 class ParameterSet(Stateful, ABC):
@@ -22,10 +25,16 @@ class ParameterSet(Stateful, ABC):
 
     A set defines `center`, ``_contains`` and ``_support``; input is checked here, once. How it
     learns is another matter: from rewards (`BaseConfidenceSet`), from halfspaces or transitions.
+
+    A set that is empty, or refuted by the data, never answers with certainty: `contains` says
+    False, `interval` what holds of any parameter (``_whatever``), `center` the estimate.
     """
 
     costly: ClassVar[bool] = False
     """Whether `support` and `interval` take as long as hundreds of updates."""
+
+    standing: Standing | None = None
+    """That of the policy whose set it is: what is known of the model beyond the set."""
 
     def __init__(self, dim: int) -> None:
         self._dim = dim
@@ -46,26 +55,55 @@ class ParameterSet(Stateful, ABC):
         """True only off the 1 - failure_prob event or under misspecification."""
         return False
 
+    @property
+    def is_refuted(self) -> bool:
+        """Whether the data refute the model, though something may be left of the set."""
+        return self.standing is not None and self.standing.answers_nothing
+
     def contains(self, theta: npt.ArrayLike) -> bool:
         """Whether theta is a member (non-strict, 1e-9 relative slack)."""
         theta = validation.vector("theta", theta, self.dim)
-        return not self.warn_if_empty() and self._contains(theta)
+        return not self.answers_nothing() and self._contains(theta)
 
     def support(self, X: npt.ArrayLike) -> FloatArray:
         """sup of <x, theta> over the set (or an upper bound of it) for the rows x of X."""
         rows = validation.matrix("X", X, self.dim)
-        return self._means(rows) if self.warn_if_empty() else self._support(rows)
+        return self._whatever_support(rows) if self.answers_nothing() else self._support(rows)
 
     def interval(self, X: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """(lower, upper) = (-support(-X), support(X))."""
+        """(lower, upper) = (-support(-X), support(X)); of an empty set, the reward range."""
         return self.checked_interval(validation.matrix("X", X, self.dim))
 
     def checked_interval(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """`interval` for rows that were checked already."""
-        if self.warn_if_empty():
-            mean = self._means(X)
-            return mean, mean.copy()
-        return self._interval(X)
+        if self.answers_nothing():
+            return self._whatever(X)
+        lower, upper = self._interval(X)
+        if (lower > upper).any():
+            if self._cross(X, lower, upper):
+                return self._whatever(X)
+            lower, upper = np.minimum(lower, upper), np.maximum(lower, upper)
+        return lower, upper
+
+    def _cross(self, X: FloatArray, lower: FloatArray, upper: FloatArray) -> bool:
+        """Whether ends cross by more than rounding: no parameter is left, which is told."""
+        low, high = self._whatever(X)
+        scale = np.where(np.isfinite(high - low), high - low, 1.0)
+        crossed = lower - upper > CROSSED * (scale + np.abs(lower) + np.abs(upper))
+        if crossed.any():
+            self.warn_empty()
+        return bool(crossed.any())
+
+    def is_empty_along(self, X: FloatArray) -> bool:
+        """Whether the ends for these rows show that no parameter is left."""
+        lower, upper = self._interval(X)
+        return bool((lower > upper).any()) and self._cross(X, lower, upper)
+
+    def _upper_ends(self, X: FloatArray) -> FloatArray:
+        """``_support`` of a set that defines ``_interval``."""
+        lower, upper = self._interval(X)
+        crossed = (lower > upper).any() and self._cross(X, lower, upper)
+        return self._whatever_support(X) if crossed else upper
 
     @abstractmethod
     def _contains(self, theta: FloatArray) -> bool: ...
@@ -74,31 +112,45 @@ class ParameterSet(Stateful, ABC):
     def _support(self, X: FloatArray) -> FloatArray: ...
 
     def _interval(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Ends for the rows of X; where they cross, nothing is left of the set."""
         return -self._support(-X), self._support(X)
 
-    def _means(self, X: FloatArray) -> FloatArray:
-        return dots(X, self.center)
+    def _whatever(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Ends that hold whatever the parameter."""
+        return np.full(len(X), -np.inf), np.full(len(X), np.inf)
+
+    def _whatever_support(self, X: FloatArray) -> FloatArray:
+        """Upper bounds that hold whatever the parameter."""
+        return self._whatever(X)[1]
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} in R^{self.dim}>"
 
-    def warn_if_empty(self) -> bool:
-        """Whether the set is empty; the first time that it is, say so."""
-        empty = self.is_empty
-        if empty:
+    def answers_nothing(self) -> bool:
+        """Whether the set is empty or refuted; the first time that it is empty, say so."""
+        if self.is_empty:
             self.warn_empty()
-        return empty
+            return True
+        return self.is_refuted
 
     def warn_empty(self) -> None:
         """Say, once, that nothing is left."""
-        if not self._warned_empty:
-            self._warned_empty = True
+        told = self._warned_empty
+        if self.standing is not None:
+            told = not self.standing.note(EMPTY, self._learnt()) or told
+        if not told:
             warnings.warn(
                 f"{type(self).__name__} is empty: the failure_prob event happened, or the data do "
-                "not fit the model (reward range, linearity, norm bound); falling back to center",
+                "not fit the model (reward range, linearity, norm bound); intervals are the reward "
+                "range from now on",
                 RuntimeWarning,
                 stacklevel=4,
             )
+        self._warned_empty = True
+
+    def _learnt(self) -> int:
+        """How many observations were learnt, where that is counted."""
+        return 0
 
 
 class BaseConfidenceSet(ParameterSet):
@@ -130,6 +182,15 @@ class BaseConfidenceSet(ParameterSet):
         self._space.check_rounds(self.n_observations, len(y))
         self._observe_many(rows, y)
 
+    def _learnt(self) -> int:
+        return self.n_observations
+
+    def _whatever(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        bounds = self._space.reward_range
+        if bounds is None:
+            return super()._whatever(X)
+        return np.full(len(X), bounds[0]), np.full(len(X), bounds[1])
+
     @abstractmethod
     def _observe(self, x: FloatArray, reward: float) -> None: ...
 
@@ -149,8 +210,20 @@ class BallSet(BaseConfidenceSet):
 
     def in_ball(self, theta: FloatArray) -> bool:
         """Whether theta lies in the ball (1e-9 relative slack)."""
-        offset = math.hypot(*(theta - self.theta_center))
-        return offset <= self.theta_norm * (1.0 + validation.TOLERANCE)
+        return self.offset(theta) <= self.theta_norm * (1.0 + validation.TOLERANCE)
+
+    def offset(self, theta: FloatArray) -> float:
+        """|theta - theta_center|."""
+        return math.hypot(*(theta - self.theta_center))
+
+    @property
+    def is_at_edge(self) -> bool:
+        """Whether the centre is within 1 % of the ball's surface, or beyond it."""
+        return self.offset(self.center) >= NEAR_EDGE * self.theta_norm
+
+    def _whatever_support(self, X: FloatArray) -> FloatArray:
+        in_ball: FloatArray = X @ self.theta_center + self.theta_norm * np.linalg.norm(X, axis=1)
+        return np.minimum(super()._whatever_support(X), in_ball)
 
 
 class RuleSet(BallSet):

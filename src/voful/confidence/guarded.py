@@ -17,6 +17,7 @@ from voful.confidence.algebra import quadratic_form
 from voful.confidence.base import BallSet
 from voful.confidence.betting.ellipsoid import BettingEllipsoid
 from voful.confidence.betting.questions import bet_holds, ends
+from voful.confidence.betting.refresh import bet_refresh
 from voful.confidence.ellipsoids.ridge import (
     Ridge,
     log_det_ratio,
@@ -32,6 +33,7 @@ from voful.typing import FloatArray
 from voful.validation import ObservationSpace
 
 BETTING_SHARE: Final = 0.9  # of failure_prob; the rest is OFUL's
+CROSSED: Final = 2e-9  # ends that cross by more than this, over half the range, leave no parameter
 OFUL_RIDGE: Final = 1.0  # lambda / feature_norm^2 of OFUL's ellipsoid
 
 
@@ -83,14 +85,18 @@ def settle_radius(ridge: Ridge, books: Books) -> None:
 def guarded_ends(
     memory: FloatArray, blocks: FloatArray, notes: FloatArray, X: FloatArray
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Ends of <x, theta> over both ellipsoids for the rows of X, and the largest crossing."""
+    """Ends of <x, theta> over both ellipsoids for the rows of X, and the largest crossing.
+
+    Ends that cross by no more than rounding meet; by more: no parameter is left.
+    """
     lower, upper = ends(memory, X)
     ridge = open_ridge(blocks[int(notes[0])], X.shape[1])
     cut(X, ridge.center, ridge.whitener, ridge.radius[0], lower, upper)
     crossing = 0.0
     for i in range(X.shape[0]):
         crossing = max(crossing, lower[i] - upper[i])
-    meet(lower, upper)
+    if crossing <= CROSSED * notes[3]:
+        meet(lower, upper)
     return lower, upper, crossing
 
 
@@ -136,7 +142,7 @@ class GuardedSet(BallSet):
         self,
         space: ObservationSpace,
         state: type,
-        observe: Callable[..., None],
+        observe: Callable[..., bool],
         *,
         failure_prob: float,
         theta_norm: float,
@@ -160,6 +166,7 @@ class GuardedSet(BallSet):
         self.notes = np.concatenate([known, np.zeros(BOOKS_SIZE - len(known) + rest)])
         settle_radius(open_ridge(self.blocks[own], space.dim), self.books)
         self._state_type, self._learn = state, observe
+        self.beyond: tuple[FloatArray, ...] = ()
 
     def _invariants(self, state: Arrays) -> Invariants:
         blocks, notes, size = state["blocks"], state["notes"], scale_of(self._space)
@@ -178,8 +185,8 @@ class GuardedSet(BallSet):
 
     @property
     def rule_state(self) -> Any:
-        """What the kernels are given."""
-        return self._state_type(*self.betting.rule_state, self.blocks, self.notes)
+        """What the kernels are given; last, `beyond`: what the policy adds."""
+        return self._state_type(*self.betting.rule_state, self.blocks, self.notes, *self.beyond)
 
     @property
     def books(self) -> Books:
@@ -212,8 +219,9 @@ class GuardedSet(BallSet):
         return lower, upper
 
     def _support(self, X: FloatArray) -> FloatArray:
-        return self._interval(X)[1]
+        return self._upper_ends(X)
 
     def _observe(self, x: FloatArray, reward: float) -> None:
         self.betting.reserve(1)
-        self._learn(*self.rule_state, x, reward, 0.0)
+        if self._learn(*self.rule_state, x, reward, 0.0):
+            bet_refresh(self.betting.memory, self.betting.history)

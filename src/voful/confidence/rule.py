@@ -35,8 +35,8 @@ class Rule(NamedTuple):
         (*state, rng, arms, mask): before each `choose`, put what chance decides into the state.
         Apart, and no kernel: to hand over a generator costs ten times as much as to choose.
     refresh
-        (*state): what is long and rare, after each `observe` that returned True (in Python the
-        policy's ``_observe`` sees to it). None: `observe` does all.
+        (state[0], state[1]): what is long and rare, after each `observe` that returned True. None:
+        `observe` does all.
     """
 
     choose: Callable[..., int]
@@ -69,6 +69,14 @@ def choose(state: Any, arms: FloatArray, mask: BoolArray) -> int:
     return _RULES[type(state)].choose(*state, arms, mask)
 
 
+def observe(state: Any, x: FloatArray, reward: float, variance: float) -> None:
+    """`Rule.observe`, and `Rule.refresh` where it is due."""
+    known = _RULES[type(state)]
+    due = known.observe(*state, x, reward, variance)
+    if due and known.refresh is not None:
+        known.refresh(state[0], state[1])
+
+
 def holds(state: Any, theta: FloatArray) -> bool:
     """`Rule.holds`; False where there is no set."""
     function = _RULES[type(state)].holds
@@ -93,7 +101,7 @@ def addresses(state: Any, rng: np.random.Generator, arms: FloatArray, mask: Bool
         address(known.observe, *state, x, 0.0, 0.0),
         None if known.holds is None else address(known.holds, *state, x),
         None if known.draw is None else address(_kernel(known.draw), *state, rng, arms, mask),
-        None if known.refresh is None else address(known.refresh, *state),
+        None if known.refresh is None else address(known.refresh, state[0], state[1]),
     )
 
 

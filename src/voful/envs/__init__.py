@@ -1,6 +1,7 @@
 """Environments: they own theta*, know every true mean and variance, and no algorithm."""
 
 from voful.envs.bandit.arms import GivenArms, RandomArms, TinyThenUnitArms
+from voful.envs.bandit.drift import Drift
 from voful.envs.bandit.linear_bandit import Feedback, LinearBandit, linear_bandit
 from voful.envs.bandit.noise import LAWS, ArmScale, ConstantScale, DirectionScale, Noise
 from voful.envs.mixture.families import (
@@ -22,6 +23,7 @@ __all__ = [
     "ArmScale",
     "ConstantScale",
     "DirectionScale",
+    "Drift",
     "Feedback",
     "GivenArms",
     "GymnasiumMixture",

@@ -12,6 +12,8 @@ import numpy.typing as npt
 
 from voful import persistence, validation
 from voful.archive import Arrays
+from voful.confidence.base import ParameterSet
+from voful.confidence.standing import EMPTY, OK, REFUTED, STATUSES, Standing
 from voful.invariants import Invariants
 from voful.mdp import arguments as given
 from voful.mdp.model import LinearMixtureModel
@@ -50,7 +52,7 @@ class Agent(Declared):
 
     _arguments: ClassVar[Mapping[str, type[persistence.Persistent]]] = {"model": LinearMixtureModel}
     _arrays: ClassVar[tuple[str, ...]] = ("_tally",)
-    _parts: ClassVar[tuple[str, ...]] = ("_plan",)
+    _parts: ClassVar[tuple[str, ...]] = ("_plan", "_standing")
     optimistic: ClassVar[bool] = True
     """Whether a plan's value is an upper bound of the optimal one while theta* is in the set."""
 
@@ -63,6 +65,7 @@ class Agent(Declared):
 
     def _build(self) -> None:
         self._rng = np.random.default_rng(validation.seed(self.seed))
+        self._standing = Standing()
         # [episodes learnt, episodes learnt when the plan was made; -1: there is no plan yet]
         self._tally = np.array([0, -1], dtype=np.int64)
         self._plan = OptimisticPlan(
@@ -87,6 +90,26 @@ class Agent(Declared):
     def dim(self) -> int:
         """Dimension d of the parameter."""
         return self.model.dim
+
+    @property
+    def status(self) -> str:
+        """One of "ok", "empty", "refuted"; not "ok": the set answers as if nothing were known.
+
+        "refuted": no mixture of the base models fits the data. One RuntimeWarning tells. An agent
+        without a set is "ok".
+        """
+        Theta = self.confidence_set
+        if isinstance(Theta, ParameterSet):
+            empty = Theta.is_empty or Theta.is_empty_along(np.eye(self.dim))
+            code = EMPTY if empty else REFUTED if Theta.is_refuted else OK
+            if self._standing.note(code, self.episodes_learnt):
+                self._standing.tell(self)
+        return STATUSES[self._standing.code]
+
+    @property
+    def status_since(self) -> int:
+        """Episodes learnt when the status was noticed."""
+        return self._standing.since if self.status != STATUSES[OK] else 0
 
     @property
     def episodes_learnt(self) -> int:

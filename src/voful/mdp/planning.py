@@ -320,7 +320,7 @@ def plan_over_mixtures(model: LinearMixtureModel, Theta: MixtureSet) -> Optimist
     """Plan over a set of weights, by its vertices where it has them."""
     vertices = Theta.vertices
     if vertices is None:
-        return optimistic_plan(model, Theta.support)
+        return optimistic_plan(model, Theta.planning_support)
     return optimistic_plan_over_vertices(model, vertices)
 
 

@@ -98,9 +98,8 @@ def test_an_empty_set_warns_once_and_never_says_nan(radius: float) -> None:
     assert Theta.is_empty
     with pytest.warns(RuntimeWarning, match="RidgeEllipsoid is empty"):
         assert not Theta.contains([0.0, 0.0])
-    np.testing.assert_allclose(Theta.support(np.eye(2)), Theta.center)
-    lower, upper = Theta.interval(np.eye(2))
-    np.testing.assert_array_equal(lower, upper)
+    np.testing.assert_array_equal(Theta.support(0.5 * np.eye(2)), [0.5, 0.5])  # of the ball
+    np.testing.assert_array_equal(Theta.interval(0.5 * np.eye(2)), [[-1.0, -1.0], [1.0, 1.0]])
 
 
 def test_a_million_updates_stay_accurate() -> None:

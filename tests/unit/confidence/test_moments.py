@@ -163,10 +163,12 @@ def test_a_literal_set_can_be_empty_and_says_so_once() -> None:
     with pytest.warns(RuntimeWarning, match="MomentSet is empty"):
         assert not Theta.contains(THETA)
     X = np.eye(3)
-    np.testing.assert_allclose(Theta.support(X), X @ Theta.center)
+    np.testing.assert_array_equal(Theta.support(X), np.ones(3))
+    np.testing.assert_array_equal(Theta.interval([[0.2, 0.1, 0.4]]), [[0.1], [0.4]])
+    np.testing.assert_allclose(Theta.planning_support(X), X @ Theta.center)  # plans go on
 
 
-def test_data_that_fit_no_mixture_leave_a_set() -> None:
+def test_data_that_fit_no_mixture_leave_a_set_but_no_certainty() -> None:
     Theta = make()
     p, g, counts = draw(np.random.default_rng(5))
     counts[:] = 0.0
@@ -175,7 +177,11 @@ def test_data_that_fit_no_mixture_leave_a_set() -> None:
         Theta.learn(p, g, counts)
     Theta.learn(p, g, counts)
     assert not Theta.is_empty
+    assert Theta.is_refuted
     assert Theta.polytope.n_skipped > 0
+    assert not Theta.contains(Theta.center)
+    np.testing.assert_array_equal(Theta.interval([[0.2, 0.1, 0.4]]), [[0.1], [0.4]])
+    assert (Theta.planning_support(np.eye(3)) <= 1.0).all()
     assert np.isfinite(Theta.support(np.eye(3))).all()
 
 

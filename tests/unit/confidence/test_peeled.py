@@ -148,13 +148,14 @@ def test_given_directions_are_nested_in_failure_prob() -> None:
     assert all(large.contains(theta) for theta in inside)
 
 
-def test_an_empty_set_warns_and_falls_back_to_the_center() -> None:
+def test_an_empty_set_warns_and_knows_the_ball_only() -> None:
     Theta = PeeledSet(1, n_rounds=2000, width_scale=1e-6)
     Theta.partial_fit(np.ones((500, 1)), np.tile([0.9, 0.8], 250))
     assert Theta.is_empty
     with pytest.warns(RuntimeWarning, match="PeeledSet is empty"):
-        upper = Theta.support([[1.0]])
-    np.testing.assert_allclose(upper, Theta.center)
+        upper = Theta.support([[1.0], [0.5]])
+    np.testing.assert_allclose(upper, [1.0, 0.5])
+    np.testing.assert_array_equal(Theta.interval([[0.5]]), [[-1.0], [1.0]])
     assert not Theta.contains(Theta.center)
 
 
@@ -286,7 +287,7 @@ def test_emptiness_is_a_function_of_the_data() -> None:
     assert Theta.is_empty
     with pytest.warns(RuntimeWarning, match="is empty"):
         assert not Theta.contains(Theta.center)
-    np.testing.assert_allclose(Theta.support([[1.0]]), Theta.center)
+    np.testing.assert_array_equal(Theta.support([[1.0]]), [1.0])
     assert Theta.support([[1.0]], return_gap=True)[1][0] == math.inf
 
 

@@ -13,10 +13,8 @@ from voful.compiled import kernel
 from voful.confidence.betting.constant_risk import ConstantRiskSet, risk_holds
 from voful.confidence.betting.ellipsoid import BettingEllipsoid
 from voful.confidence.betting.questions import bet_holds
-from voful.confidence.betting.refresh import bet_refresh
 from voful.confidence.betting.risk_round import risk_observe
 from voful.confidence.betting.round import bet_observe
-from voful.confidence.ellipsoids.sets import meet
 from voful.typing import FloatArray
 from voful.validation import ObservationSpace
 
@@ -39,11 +37,10 @@ def cut_observe(
     x: FloatArray,
     reward: float,
     variance: float,
-) -> None:
+) -> bool:
     """`Rule.observe`, where the history has room."""
-    if bet_observe(memory, history, x, reward, variance):
-        bet_refresh(memory, history)
     risk_observe(risk, x, reward, variance)
+    return bet_observe(memory, history, x, reward, variance)
 
 
 @kernel
@@ -104,14 +101,8 @@ class CutBettingEllipsoid(BettingEllipsoid):
     def _interval(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         lower, upper = super()._interval(X)
         low, high = self.constant_risk._interval(X)
-        lower, upper = np.maximum(lower, low), np.minimum(upper, high)
-        meet(lower, upper)
-        return lower, upper
+        return np.maximum(lower, low), np.minimum(upper, high)
 
     def _observe(self, x: FloatArray, reward: float) -> None:
         super()._observe(x, reward)
         risk_observe(self.constant_risk.memory, x, reward, 0.0)
-
-    def _observe_many(self, X: FloatArray, rewards: FloatArray) -> None:
-        super()._observe_many(X, rewards)
-        self.constant_risk._observe_many(X, rewards)

@@ -139,7 +139,7 @@ class BettingEllipsoid(BallSet):
         return self.in_ball(theta) and bool(bet_holds(*self.rule_state, theta))
 
     def _support(self, X: FloatArray) -> FloatArray:
-        return self._interval(X)[1]
+        return self._upper_ends(X)
 
     def _interval(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         return ends(self.memory, X)

@@ -18,7 +18,7 @@ from voful.confidence.betting.state import (
     open_predictors,
     open_rules,
 )
-from voful.confidence.ellipsoids.sets import cut, meet
+from voful.confidence.ellipsoids.sets import cut
 from voful.typing import BoolArray, FloatArray, IntArray
 from voful.validation import TOLERANCE
 
@@ -58,7 +58,10 @@ def radius_of(Theta: Ellipsoids, e: int, width_scale: float) -> float:
 
 @kernel
 def ends(memory: FloatArray, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Largest lower and smallest upper end over the ellipsoids, for the rows of X."""
+    """Largest lower and smallest upper end over the ellipsoids, for the rows of X.
+
+    Ends that cross: no parameter is left.
+    """
     Theta, width_scale = open_ellipsoids(memory), open_rules(memory).width_scale
     n = X.shape[0]
     lower, upper = np.empty(n), np.empty(n)
@@ -67,7 +70,6 @@ def ends(memory: FloatArray, X: FloatArray) -> tuple[FloatArray, FloatArray]:
     for e in range(Theta.rad.shape[0]):
         radius = radius_of(Theta, e, width_scale)
         cut(X, Theta.center[e], Theta.whitener[e], radius, lower, upper)
-    meet(lower, upper)
     return lower, upper
 
 

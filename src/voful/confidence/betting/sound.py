@@ -18,6 +18,7 @@ from voful.confidence.betting.state import (
     SLOPES,
     Clock,
     Ellipsoids,
+    Predictors,
     Rules,
     open_rules,
     open_state,
@@ -43,13 +44,7 @@ def sound_memory(memory: FloatArray, own: FloatArray, feature_norm: float) -> In
     yield "slopes on their grids", whole(latest.places) and bool((latest.places <= ends).all())
     yield "one of the lambdas", bool(np.isin(state.Theta.lam, rules.lambdas).all())
     yield from sound_ellipsoids(state.Theta, rules, rules.half / feature_norm)
-    parts, unit = state.predictors, rules.half / feature_norm
-    widest = 1.0 / (RIDGES[0] * feature_norm**2)
-    yield "inverses of ridges", bool((np.abs(parts.inverse) <= 10.0 * widest).all())
-    diagonals = np.diagonal(parts.inverse, axis1=1, axis2=2)
-    yield "inverses that are positive", bool((diagonals >= 0.0).all())
-    yield "estimates within reach", _within(parts.theta, FAR * _reach(rules, unit))
-    yield "squared errors", between(parts.error, 0.0, FAR * (rules.half + _size(rules)) ** 2)
+    yield from sound_predictors(state.predictors, rules, feature_norm)
     yield "residuals", 0.0 <= latest.residuals.largest[0] <= FAR * (rules.half + _size(rules))
     spread = latest.residuals.variance[0] / rules.half**2
     yield "a positive variance", bool(1e-40 <= spread <= FAR)
@@ -60,6 +55,17 @@ def sound_memory(memory: FloatArray, own: FloatArray, feature_norm: float) -> In
         _within(latest.bet[SLOPES:] * rules.half, FAR)
         and _within(latest.bet[:SLOPES], FAR * (rules.half + _size(rules))),
     )
+
+
+def sound_predictors(parts: Predictors, rules: Rules, feature_norm: float) -> Invariants:
+    """Inverses of ridges, and estimates within reach."""
+    unit = rules.half / feature_norm
+    widest = 1.0 / (RIDGES[0] * feature_norm**2)
+    yield "inverses of ridges", bool((np.abs(parts.inverse) <= 10.0 * widest).all())
+    diagonals = np.diagonal(parts.inverse, axis1=1, axis2=2)
+    yield "inverses that are positive", bool((diagonals >= 0.0).all())
+    yield "estimates within reach", _within(parts.theta, FAR * _reach(rules, unit))
+    yield "squared errors", between(parts.error, 0.0, FAR * (rules.half + _size(rules)) ** 2)
 
 
 def sound_clock(clock: Clock) -> Invariants:

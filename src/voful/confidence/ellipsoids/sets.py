@@ -32,7 +32,8 @@ def tightest_interval(blocks: FloatArray, X: FloatArray) -> tuple[FloatArray, Fl
     """(max over the ellipsoids of the lower ends, min of the upper ends) for the rows of X.
 
     Bounds of <x, theta> over the intersection, not always attained by a member. An infinite radius
-    means that this ellipsoid says nothing; where one is empty, means decide.
+    means that this ellipsoid says nothing; where one is empty, means decide. Ends that cross: no
+    member is left.
     """
     n, d = X.shape
     empty = is_empty(blocks, d)
@@ -42,7 +43,6 @@ def tightest_interval(blocks: FloatArray, X: FloatArray) -> tuple[FloatArray, Fl
         radius = 0.0 if empty else ridge.radius[0]
         if radius < np.inf:
             cut(X, ridge.center, ridge.whitener, radius, lower, upper)
-    meet(lower, upper)
     return lower, upper
 
 
@@ -171,7 +171,7 @@ class EllipsoidIntersection(RuleSet):
         return tightest_interval(self.blocks, X)
 
     def _support(self, X: FloatArray) -> FloatArray:
-        return self._interval(X)[1]
+        return self._upper_ends(X)
 
 
 class Ellipsoid(EllipsoidIntersection):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import ClassVar
 
+from voful.confidence.algebra import dots
 from voful.confidence.base import ParameterSet
 from voful.confidence.mixture.polytope import PolytopeSet
 from voful.typing import FloatArray
@@ -28,6 +29,16 @@ class MixtureSet(ParameterSet):
     def vertices(self) -> FloatArray | None:
         """Vertices of the polytope where it is kept by them, shape (n, dim)."""
         return self.polytope.vertices if self.polytope.has_vertices and not self.is_empty else None
+
+    def planning_support(self, X: FloatArray) -> FloatArray:
+        """What plans are made with: of an empty set its centre, of a refuted one what is left."""
+        if self.is_empty:
+            self.warn_empty()
+            return dots(X, self.center)
+        return self._support(X)
+
+    def _whatever(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return self.polytope.domain.ends(X)
 
     def _support(self, X: FloatArray) -> FloatArray:
         return self.polytope._support(X)

@@ -251,7 +251,7 @@ class CountedBettingSet(EllipsoidalMixtureSet):
     def learn(self, seen: Observations) -> None:
         """Learn checked observations whose targets and bets were fixed before the first of them."""
         U, shifts = self._tangent(seen.X)
-        bounds = np.stack([-self.domain.support(-seen.X), self.domain.support(seen.X)], axis=1)
+        bounds = np.stack(self.domain.ends(seen.X), axis=1)
         take_counts(self.memory, seen.probabilities, seen.targets, seen.counts, U, shifts, bounds)
         self.steps[0] += int(seen.counts.sum())
 

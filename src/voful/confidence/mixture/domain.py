@@ -61,6 +61,10 @@ class Domain:
         ends: FloatArray = X.max(axis=1) if self.simplex else np.abs(X).max(axis=1)
         return ends
 
+    def ends(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Least and largest <x, theta> over it: [min x_i, max x_i] on the simplex."""
+        return -self.support(-X), self.support(X)
+
     def normalise(self, A: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
         """The same halfspaces with entries of size at most 1, and which of them say something.
 

@@ -16,6 +16,7 @@ import numpy as np
 from voful.compiled import kernel, part
 from voful.confidence.algebra import dot, whiten
 from voful.confidence.base import ParameterSet
+from voful.confidence.mixture.domain import Domain
 from voful.typing import FloatArray
 
 
@@ -61,8 +62,9 @@ def fill_ends(
 ) -> None:
     """ends[0] and ends[1]: the largest lower and the smallest upper end of <x, theta>, rows x of X.
 
-    Bounds over the intersection, not always attained by a member. The half-width along x is the
-    radius times |W x - <q, W x> q|. ends is (3, n), its last row, u and p (d numbers) are room.
+    Bounds over the intersection, not always attained by a member; they cross where none is left.
+    The half-width along x is the radius times |W x - <q, W x> q|. ends is (3, n), its last row, u
+    and p (d numbers) are room.
     """
     n, d = X.shape
     lower, upper, means = ends[0], ends[1], ends[2]
@@ -98,8 +100,6 @@ def fill_ends(
                 high = max(high, -low)
                 low = -high
             lower[k], upper[k] = max(lower[k], low), min(upper[k], high)
-        if lower[k] > upper[k]:  # nothing in common along x: the point between says the least
-            lower[k] = upper[k] = 0.5 * (lower[k] + upper[k])
 
 
 @kernel
@@ -114,17 +114,22 @@ def ends_of(Theta: MixtureEllipsoids, X: FloatArray) -> FloatArray:
 class EllipsoidalMixtureSet(ParameterSet):
     """A set of weights that is given by ellipsoids: it defines ``_ellipsoids``."""
 
+    domain: Domain
+
     @abstractmethod
     def _ellipsoids(self) -> MixtureEllipsoids:
         """The ellipsoids as they are now, where the set is not empty."""
 
     def ellipsoids(self) -> MixtureEllipsoids:
         """What answers `support`; of an empty set, its centre."""
-        return point_of(self.center) if self.warn_if_empty() else self._ellipsoids()
+        return point_of(self.center) if self.answers_nothing() else self._ellipsoids()
+
+    def _whatever(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return self.domain.ends(X)
 
     def _interval(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         lower, upper = ends_of(self._ellipsoids(), X)
         return lower, upper
 
     def _support(self, X: FloatArray) -> FloatArray:
-        return self._interval(X)[1]
+        return self._upper_ends(X)

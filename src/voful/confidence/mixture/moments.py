@@ -224,6 +224,11 @@ class MomentSet(MixtureSet):
         """Only literal sets can be empty: other sets skip the cut that would leave nothing."""
         return bool(self._counters[1])
 
+    @property
+    def is_refuted(self) -> bool:
+        """Whether a cut that would have left nothing was skipped: no mixture fits the data."""
+        return not self.literal and self.polytope.n_skipped > 0
+
     def _contains(self, theta: FloatArray) -> bool:
         if self.literal and isinstance(self.tests, LayeredTests):
             return self.polytope.domain.contains(theta) and self.tests.pass_at(theta)

@@ -167,6 +167,9 @@ class PolytopeSet(ParameterSet):
         # The rows' entries are of size at most 1, and so is theta.
         return self.domain.contains(theta) and bool((self.A @ theta <= self.b + TOLERANCE).all())
 
+    def _whatever(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return self.domain.ends(X)
+
     def _support(self, X: FloatArray) -> FloatArray:
         if self.has_vertices:
             return largest_products(self.vertices, X)

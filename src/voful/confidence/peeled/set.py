@@ -13,7 +13,7 @@ import numpy.typing as npt
 from voful import validation
 from voful.archive import Arrays
 from voful.compiled import kernel
-from voful.confidence.base import BaseConfidenceSet
+from voful.confidence.base import BallSet
 from voful.confidence.directions import collapse, spread_lines
 from voful.confidence.ellipsoids.ridge import new_ridges, open_ridge, ridge_update
 from voful.confidence.ellipsoids.sound import scale_of, sound_ridge
@@ -62,7 +62,7 @@ def learn(block: FloatArray, flat: FloatArray, x: FloatArray, reward: float, cli
     add_observation(flat, x, min(max(reward, -clip), clip))
 
 
-class PeeledSet(PeeledParameters, BaseConfidenceSet):
+class PeeledSet(PeeledParameters, BallSet):
     """The confidence set of VOFUL [1]: theta stays while every peeled test accepts it.
 
     Theta = {theta in B(1): |sum c eps(theta)| <= sqrt(iota sum c^2 eps(theta)^2) + l_j iota for all
@@ -98,7 +98,7 @@ class PeeledSet(PeeledParameters, BaseConfidenceSet):
     _arrays = ("_flat", "_history", "_block", "_clock")
     _growing = ("_flat", "_history")
     costly = True  # a cutting-plane problem a row and side
-    __repr__ = BaseConfidenceSet.__repr__
+    __repr__ = BallSet.__repr__
 
     peeling: str = parameter(
         partial(validation.choice, allowed=tuple(PEELINGS)),
@@ -124,7 +124,8 @@ class PeeledSet(PeeledParameters, BaseConfidenceSet):
                 )
         bounds = self.reward_range if bounded else None
         space = validation.ObservationSpace(self.dim, 1.0, bounds, self.n_rounds)
-        BaseConfidenceSet.__init__(self, space)
+        BallSet.__init__(self, space)
+        self.theta_norm, self.theta_center = 1.0, np.zeros(self.dim)
         self._peeling = PEELINGS[self.peeling](self.dim, self.n_rounds, self.failure_prob)
         nu = self._designed()
         self._n_designed = len(nu)
@@ -272,9 +273,9 @@ class PeeledSet(PeeledParameters, BaseConfidenceSet):
 
     def contains(self, theta: npt.ArrayLike) -> bool:
         """Whether theta is a member (non-strict, 1e-9 relative slack)."""
-        inside = self._contains(validation.vector("theta", theta, self.dim))
+        inside = self._contains(validation.vector("theta", theta, self.dim)) and not self.is_refuted
         if not inside:  # a member is proof enough that the set is not empty
-            self.warn_if_empty()
+            self.answers_nothing()
         return inside
 
     @overload
@@ -304,9 +305,9 @@ class PeeledSet(PeeledParameters, BaseConfidenceSet):
 
     def _bounds(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         P, reference, empty = self._outer()
-        if empty:
-            self.warn_empty()
-            return self._means(X), np.full(len(X), -math.inf)
+        if empty or self.is_refuted:
+            self.answers_nothing()
+            return self._whatever_support(X), np.full(len(X), -math.inf)
         return supports(self._defining()[-1], P, X, reference, TOLERANCE)[:2]
 
     def _outer(self) -> tuple[Polytope, FloatArray, bool]:
@@ -355,10 +356,8 @@ class PeeledSet(PeeledParameters, BaseConfidenceSet):
         return self._bounds(X)[0]
 
     def _contains(self, theta: FloatArray) -> bool:
-        if math.hypot(*theta) > 1.0 + validation.TOLERANCE:
-            return False
-        if self.directions is not None:
-            return self._passes(theta)
+        if self.directions is not None or not self.in_ball(theta):
+            return self.in_ball(theta) and self._passes(theta)
         key = theta.tobytes()
         passed = self._seen[1] if self._seen[0] == key else 0  # asked before: the rest is new
         if not self._passes(theta, passed):

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from voful import validation
 from voful.envs.bandit import arms as arm_sources
 from voful.envs.bandit.arms import ArmSource, GivenArms, RandomArms, TinyThenUnitArms, projections
+from voful.envs.bandit.drift import Drift
 from voful.envs.bandit.noise import (
     ADVERSARY,
     ArmScale,
@@ -38,13 +39,14 @@ class Feedback(NamedTuple):
 class Block(NamedTuple):
     """Arms of BLOCK_ROUNDS consecutive rounds, and what is true of them.
 
-    The first axis of arms (R, n_arms, dim), means and sigmas (R, n_arms) is the round, and
-    R = 1 if the arms never change.
+    The first axis of arms (R, n_arms, dim), means, sigmas (R, n_arms) and thetas (R, dim) is the
+    round, and R = 1 if neither arms nor theta* ever change (thetas: if theta* does not).
     """
 
     arms: FloatArray
     means: FloatArray
     sigmas: FloatArray
+    thetas: FloatArray
 
 
 class LinearBandit:
@@ -60,6 +62,8 @@ class LinearBandit:
         Law and scale of the noise.
     reward_range
         (lowest, highest) reward.
+    drift
+        How theta* changes; None: it does not.
     seed
         Arms and noise are drawn from two streams of it that depend on nothing else, so that
         any two policies meet the same arms and the same uniforms.
@@ -78,6 +82,7 @@ class LinearBandit:
         arms: ArmSource,
         noise: Noise,
         reward_range: tuple[float, float] = (-1.0, 1.0),
+        drift: Drift | None = None,
         seed: Seed = 0,
     ) -> None:
         if not isinstance(arms, ArmSource):
@@ -87,7 +92,10 @@ class LinearBandit:
             raise validation.fail_type("noise", noise, "a Noise")
         theta = np.array(validation.vector("theta_star", theta_star, arms.dim))
         lo, hi = validation.reward_range("reward_range", reward_range)
-        lowest, highest = arms.mean_range(theta)
+        if drift is not None and not isinstance(drift, Drift):
+            raise validation.fail_type("drift", drift, "a Drift or None")
+        norm = float(np.linalg.norm(theta))
+        lowest, highest = arms.mean_range(theta) if drift is None else (-norm, norm)
         if lowest < lo - RANGE_SLACK or highest > hi + RANGE_SLACK:
             raise validation.fail(
                 "theta_star (lowest and highest mean)",
@@ -95,7 +103,8 @@ class LinearBandit:
                 f"means <x, theta*> inside reward_range {(lo, hi)}",
             )
         theta.flags.writeable = False
-        self._theta_star = theta
+        self._first_theta = theta
+        self._drift = drift
         self._source = arms
         self._noise = noise
         self._kind = noise.kind
@@ -120,8 +129,11 @@ class LinearBandit:
 
     @property
     def theta_star(self) -> FloatArray:
-        """The parameter, shape (dim,), read-only."""
-        return self._theta_star
+        """The parameter of the current round, shape (dim,), read-only."""
+        thetas = self._block.thetas
+        theta: FloatArray = thetas[self._row if len(thetas) > 1 else 0].view()
+        theta.flags.writeable = False
+        return theta
 
     @property
     def noise(self) -> Noise:
@@ -140,9 +152,9 @@ class LinearBandit:
         return X
 
     @property
-    def arms_change(self) -> bool:
-        """Whether later rounds may have other arms."""
-        return self._source.changes
+    def rounds_differ(self) -> bool:
+        """Whether later rounds may have other arms or another theta*."""
+        return self._source.changes or self._drift is not None
 
     @property
     def mean_rewards(self) -> FloatArray:
@@ -195,7 +207,7 @@ class LinearBandit:
             self._enter(self.block((t + 1) // BLOCK_ROUNDS), t + 1)
         else:
             self._round = t + 1
-            if self._source.changes:
+            if self.rounds_differ:
                 self._row = row + 1
         return Feedback(reward, mean, variance)
 
@@ -205,13 +217,20 @@ class LinearBandit:
         This is what `pull` plays from.
         """
         X = self._source.block(self._seed, index)
-        means = np.clip(projections(X, self._theta_star), self._lo, self._hi)
-        return Block(X, means, self._noise.sigmas(X))
+        if self._drift is None:
+            thetas, means = self._first_theta[np.newaxis].copy(), projections(X, self._first_theta)
+        else:
+            thetas = self._drift.thetas(self._first_theta, self._seed, index)
+            X = np.repeat(X, len(thetas), axis=0) if len(X) == 1 else X
+            means = np.concatenate(
+                [projections(X[t : t + 1], theta) for t, theta in enumerate(thetas)]
+            )
+        return Block(X, np.clip(means, self._lo, self._hi), self._noise.sigmas(X), thetas)
 
     def blocks(self, n_rounds: int) -> Iterator[Block]:
-        """The first n_rounds rounds, to be read only; one block if arms never change."""
+        """The first n_rounds rounds, to be read only; one block if they do not differ."""
         yield self._block if self._round < BLOCK_ROUNDS else self.block(0)
-        if self._source.changes:
+        if self.rounds_differ:
             yield from map(self.block, range(1, -(-n_rounds // BLOCK_ROUNDS)))
 
     def uniforms(self, first: int, last: int) -> FloatArray:
@@ -250,6 +269,9 @@ def linear_bandit(
     reward_range: tuple[float, float] = (-1.0, 1.0),
     n_tiny: int | None = None,
     tiny_norm: float | None = None,
+    change_at: Sequence[int] = (),
+    change: str = "draw",
+    walk: float = 0.0,
     seed: Seed = 0,
 ) -> LinearBandit:
     """Build a random linear bandit from plain values, as declared in a study.
@@ -279,6 +301,8 @@ def linear_bandit(
         (lowest, highest) reward.
     n_tiny, tiny_norm
         For "tiny_then_unit" only, see `TinyThenUnitArms`; n_tiny is needed there.
+    change_at, change, walk
+        How theta* changes, see `Drift`; by default it does not.
     seed
         Everything random comes from it.
     """
@@ -290,7 +314,15 @@ def linear_bandit(
         theta_star = radius * arm_sources.on_sphere(generator(root, THETA), (dim,))
     scale = _scale(dim, sigma, sigma_low, sigma_high, direction)
     law = Noise(noise, scale)
-    return LinearBandit(theta_star, arms=source, noise=law, reward_range=reward_range, seed=root)
+    drift = Drift(change_at, change, walk)
+    return LinearBandit(
+        theta_star,
+        arms=source,
+        noise=law,
+        reward_range=reward_range,
+        drift=drift if drift.change_at or drift.walk > 0.0 else None,
+        seed=root,
+    )
 
 
 def _source(

@@ -80,7 +80,6 @@ def play_rounds(
     ends: tuple[float, float],
     clip: tuple[float, float],
     mask: BoolArray,
-    theta_star: FloatArray,
     in_ball: bool,
     first: int,
     last: int,
@@ -127,7 +126,7 @@ def play_rounds(
         due = observe(*state, arms[i], min(max(y, clip[0]), clip[1]), variance)
         if refresh is not None:
             if due:
-                refresh(*state)
+                refresh(state[0], state[1])
         if timed:
             sampled[0] += chosen - started
             sampled[1] += now(timespec) - chosen
@@ -136,6 +135,7 @@ def play_rounds(
         recording = done < points.shape[0] and points[done] == t + 1
         if holds is not None:
             if recording or (t + 1) % check_every == 0:
+                theta_star = block.thetas[row if block.thetas.shape[0] > 1 else 0]
                 truths[IN_SET] = in_ball and holds(*state, theta_star)
                 truths[COVERED] = truths[COVERED] and truths[IN_SET]
         if recording:
@@ -168,6 +168,8 @@ def can_play(policy: object, env: object, n_rounds: int) -> bool:
         return False
     if type(env) is not LinearBandit or env.noise.kind == ADVERSARY or env.round != 0:
         return False
+    if getattr(policy, "on_change", None) == "raise":  # in the very round
+        return False
     space, (lo, hi) = policy._space, env.reward_range
     if env.dim != space.dim or not space.accepts_range(lo, hi):
         return False
@@ -189,21 +191,20 @@ def play_compiled(
     truths = np.ones(COVERED + 1, dtype=np.bool_)
     records = np.zeros((len(points), len(sums)))
     record_truths = np.zeros((len(points), len(truths)), dtype=np.bool_)
-    theta_star = env.theta_star.copy()
     has_set = Theta is not None
-    in_ball = isinstance(Theta, BallSet) and Theta.in_ball(theta_star)
     when = np.array(points, dtype=np.int64)
     clip = space.reward_limits
     measured = doubling(points)
-    fixed_variances = env.variances if not env.arms_change else np.empty(0)
+    fixed_variances = env.variances if not env.rounds_differ else np.empty(0)
     widths: list[float | None] = [None] * len(points)
     done = drawn_to = 0
     blocks = env.blocks(n_rounds)
-    longest = BLOCK_ROUNDS if env.arms_change else longest_call(env.n_arms, env.dim)
+    longest = BLOCK_ROUNDS if env.rounds_differ else longest_call(env.n_arms, env.dim)
     for first, last in _stretches(n_rounds, longest, measured):
-        if first == 0 or (env.arms_change and first % BLOCK_ROUNDS == 0):
+        if first == 0 or (env.rounds_differ and first % BLOCK_ROUNDS == 0):
             block = next(blocks)
             space.arms(block.arms.reshape(-1, space.dim))
+            in_ball = isinstance(Theta, BallSet) and all(map(Theta.in_ball, block.thetas))
         if last > drawn_to:
             drawn_from, drawn_to = first, min(first + LONGEST, n_rounds)
             uniforms = env.uniforms(drawn_from, drawn_to)
@@ -221,7 +222,6 @@ def play_compiled(
             env.reward_range,
             clip,
             NO_MASK,
-            theta_star,
             in_ball,
             first,
             last,
@@ -234,8 +234,9 @@ def play_compiled(
             records,
             record_truths,
         )
+        policy._played()
         if Theta is not None and not truths[IN_SET]:
-            Theta.warn_if_empty()
+            Theta.answers_nothing()
         if last in measured:
             row = (last - 1) % BLOCK_ROUNDS if len(block.arms) > 1 else 0
             widths[done - 1] = width_of(policy, block.arms[row], choice)

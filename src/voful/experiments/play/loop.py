@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -139,7 +140,6 @@ def _play(
     check_every: int,
     watcher: Watcher | None,
 ) -> Iterator[Record]:
-    theta_star = env.theta_star
     costly = getattr(policy.confidence_set, "costly", False)
     measured = doubling(points, COSTLY_FACTOR) if costly else doubling(points)
     regret = sum_variance = select_time = update_time = 0.0
@@ -147,7 +147,7 @@ def _play(
     in_set = covered
     for round in range(1, n_rounds + 1):
         arms = env.arms
-        best = env.optimal_value
+        best, theta_star = env.optimal_value, env.theta_star
         started = perf_counter()
         choice = policy.select(arms)
         select_time += perf_counter() - started
@@ -196,5 +196,5 @@ def width_of(policy: BanditPolicy, arms: FloatArray, choice: int) -> float | Non
 
 
 def _positive(width: float) -> float | None:
-    """A point estimate, or an empty set that answers by one, bounds nothing."""
-    return float(width) if width > 0.0 else None
+    """A point estimate bounds nothing, nor does an empty set where the range is not known."""
+    return float(width) if 0.0 < width < math.inf else None

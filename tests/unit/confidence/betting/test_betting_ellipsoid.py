@@ -99,8 +99,7 @@ def test_an_empty_set_warns_once_and_goes_on_predicting(bet: str) -> None:
     assert Theta.is_empty
     with pytest.warns(RuntimeWarning, match="BettingEllipsoid is empty"):
         assert not Theta.contains([0.0, 0.0])
-    lower, upper = Theta.interval(np.eye(2))
-    np.testing.assert_array_equal(lower, upper)
+    np.testing.assert_array_equal(Theta.interval(np.eye(2)), [[-1.0, -1.0], [1.0, 1.0]])
     before = Theta.center
     Theta.partial_fit(np.tile([0.0, 1.0], (50, 1)), np.full(50, 0.5))
     assert Theta.is_empty

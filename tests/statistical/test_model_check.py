@@ -1,0 +1,72 @@
+"""The level of a model check, with the mean known: the worst case that its theorem allows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from helpers import count
+from voful.envs.bandit import noise
+from voful.monitor.check import take_round
+from voful.monitor.evidence import BETS_AT, EVIDENCE_SIZE, STAKES
+from voful.typing import FloatArray
+
+LEVEL, ROUNDS = 0.1, 2000
+LAWS = {
+    "gaussian 0.1": (noise.GAUSSIAN, 0.1),
+    "gaussian 0.3": (noise.GAUSSIAN, 0.3),
+    "binary": (noise.BERNOULLI, 0.0),
+    "rare positive": (noise.RARE_POSITIVE, 0.1),
+    "rare negative": (noise.RARE_NEGATIVE, 0.1),
+    "adversary": (noise.ADVERSARY, 0.3),
+}
+
+jit: Any = numba.njit(error_model="numpy")
+
+
+@jit
+def alarms(kind: int, sigma: float, means: FloatArray, u: FloatArray, off: float) -> int:
+    """How many of the runs alarm; the interval is the mean plus `off`.
+
+    The adversary bets boldly: rare jumps towards where there is more evidence.
+    """
+    found, nothing = 0, np.empty(0)
+    for run in range(u.shape[0]):
+        evidence, mean, middle = np.zeros(EVIDENCE_SIZE), means[run], BETS_AT + STAKES
+        for t in range(u.shape[1]):
+            law = kind
+            if kind == noise.ADVERSARY:
+                up = evidence[BETS_AT:middle].sum() >= evidence[middle:].sum()
+                law = noise.RARE_POSITIVE if up else noise.RARE_NEGATIVE
+            y = noise.reward(law, mean, sigma, -1.0, 1.0, u[run, t])
+            end = mean + off
+            if take_round(evidence, -1.0, 1.0, end, end, y, True, nothing) >= 1.0 / LEVEL:
+                found += 1
+                break
+    return found
+
+
+def drawn(runs: int, law: int) -> tuple[FloatArray, FloatArray]:
+    rng = np.random.default_rng([98_000, law])
+    return rng.uniform(-0.5, 0.5, runs), rng.random((runs, ROUNDS))
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_false_alarms_keep_the_level(law: str) -> None:
+    """A test at 10^-4; with 2,000 runs (--full) 1.5 times the level is found with power > .99."""
+    runs = count(2000)
+    most = int(binom.ppf(1.0 - 1e-4, runs, LEVEL))
+    if runs == 2000:
+        assert binom.sf(most, runs, 1.5 * LEVEL) > 0.8
+    kind, sigma = LAWS[law]
+    assert alarms(kind, sigma, *drawn(runs, kind), 0.0) <= most
+
+
+@pytest.mark.parametrize("off", [0.05, -0.05])
+def test_control_an_interval_beside_the_mean_alarms(off: float) -> None:
+    runs = 50
+    assert alarms(noise.GAUSSIAN, 0.1, *drawn(runs, 99), off) == runs

@@ -1,0 +1,179 @@
+"""Alarms and guarded restarts of BetOFUL and CertifiedUCB."""
+
+from __future__ import annotations
+
+import copy
+import math
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import voful
+from helpers import sphere
+from voful.monitor import ModelAlarm
+from voful.typing import FloatArray
+
+KINDS: dict[str, Callable[..., Any]] = {
+    "betoful": lambda **params: voful.BetOFUL(2, **params),
+    "certified": lambda **params: voful.CertifiedUCB(2, **params),
+}
+
+
+def lessons(n: int, turns: int, seed: int = 0) -> tuple[FloatArray, FloatArray]:
+    """Rewards along the first axis that turn over after every so many rounds."""
+    rng = np.random.default_rng(seed)
+    X = sphere(rng, n, 2)
+    X[:, 0] = np.abs(X[:, 0])  # so that all means move the same way
+    sign = np.where((np.arange(n) // turns) % 2 == 0, 1.0, -1.0)
+    return X, np.clip(sign * 0.8 * X[:, 0] + 0.05 * rng.standard_normal(n), -1.0, 1.0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_after_a_change_it_learns_anew(kind: str) -> None:
+    policy = KINDS[kind]()
+    X, y = lessons(800, 400)
+    policy.partial_fit(X[:400], y[:400])
+    assert policy.alarms == []
+    policy.partial_fit(X[400:], y[400:])
+    (alarm,) = policy.alarms
+    assert 400 < alarm.round < 440
+    assert alarm.cause in ("check", "empty")
+    assert policy.status in ("ok", "edge")
+    assert policy.n_observations == 800
+    assert policy.confidence_set.n_observations == 800 - alarm.round
+    assert policy.confidence_set.contains([-0.8, 0.0])
+    assert policy.select(np.array([[1.0, 0.0], [-1.0, 0.0]])) == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_that_never_fits_is_refuted_and_tried_again(kind: str) -> None:
+    policy = KINDS[kind]()
+    X, y = lessons(400, 20)
+    said = []
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for x, reward in zip(X, y, strict=True):
+            policy.update(x, float(reward))
+            said.append(policy.status)
+    first = said.index("refuted")
+    assert first < 100  # one strike is enough where no set ever fitted
+    assert said[first : first + 100] == ["refuted"] * 100
+    assert said[first + 100] != "refuted"  # after 50 d rounds, one more try
+    assert "is refuted" in str(told[0].message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        policy = KINDS[kind]()
+        with pytest.warns(RuntimeWarning, match="is refuted"):
+            policy.partial_fit(X[: first + 1], y[: first + 1])
+        assert (policy.status, policy.status_since) == ("refuted", first + 1)
+        arms = np.array([[0.6, 0.8], [-0.6, 0.8], [0.0, -0.5]])
+        np.testing.assert_array_equal(policy.confidence_set.interval(arms), [[-1] * 3, [1] * 3])
+        assert policy.select(arms) == int(np.argmax(arms @ policy.confidence_set.center))
+        assert getattr(policy, "ledger", math.inf) == math.inf
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_warn_says_so_once_and_goes_on(kind: str) -> None:
+    policy, silent = KINDS[kind](on_change="warn"), KINDS[kind](on_change=None)
+    X, y = lessons(430, 400)
+    with pytest.warns(RuntimeWarning, match="is refuted: the data refute the model"):
+        policy.partial_fit(X, y)
+    assert policy.status == "refuted"
+    assert policy.status_since == policy.alarms[0].round
+    np.testing.assert_array_equal(policy.index(X[:2])[1], [-1.0, -1.0])
+    assert not policy.confidence_set.contains([0.8, 0.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        policy.partial_fit(X[:20], y[:20])
+    silent.partial_fit(X[:410], y[:410])
+    twin = KINDS[kind](on_change="restart")
+    twin.partial_fit(X[:400], y[:400])
+    silent = KINDS[kind](on_change=None)
+    silent.partial_fit(X[:400], y[:400])
+    memory = "confidence_set/memory" if kind == "betoful" else "confidence_set/betting/memory"
+    np.testing.assert_array_equal(twin.state()[memory], silent.state()[memory])  # no price
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_raise_leaves_a_policy_that_can_be_saved(kind: str, tmp_path: Path) -> None:
+    policy = KINDS[kind](on_change="raise")
+    X, y = lessons(430, 400)
+    policy.partial_fit(X[:400], y[:400])
+    with pytest.raises(ModelAlarm, match="since round 4"):
+        policy.partial_fit(X[400:], y[400:])
+    assert policy.n_observations == 430
+    policy.save(tmp_path / "p")
+    loaded = voful.load(tmp_path / "p")
+    assert loaded.status == "refuted"
+    assert loaded.alarms == policy.alarms
+    loaded.update(X[0], float(y[0]))  # told once
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_saved_in_whatever_phase_it_continues_bit_for_bit(kind: str, tmp_path: Path) -> None:
+    policy = KINDS[kind]()
+    X = np.concatenate([lessons(300, 300)[0], lessons(500, 30, 1)[0]])
+    y = np.concatenate([lessons(300, 300)[1], lessons(500, 30, 1)[1]])
+    twins: list[Any] = []
+    phases = set()
+    for k, (x, reward) in enumerate(zip(X, y, strict=True)):
+        if k % 40 == 15:
+            policy.save(tmp_path / f"{k}")
+            twins += [voful.load(tmp_path / f"{k}"), copy.deepcopy(policy)]
+            phases.add((policy._watch.facts[8], policy.status))  # strikes
+        for twin in (policy, *twins[-6:]):
+            twin.update(x, float(reward))
+        for twin in twins[-6:]:
+            for name, array in policy.state().items():
+                np.testing.assert_array_equal(array, twin.state()[name])
+    assert len(phases) >= 3
+    assert len(policy.alarms) >= 3
+
+
+def test_audits_restart_without_an_alarm() -> None:
+    policy = voful.BetOFUL(2, audit=350)
+    X, y = lessons(1401, 10_000)
+    policy.partial_fit(X[:349], y[:349])
+    assert policy.confidence_set.n_observations == 349
+    policy.partial_fit(X[349:350], y[349:350])
+    assert policy.confidence_set.n_observations == 0
+    policy.partial_fit(X[350:], y[350:])
+    assert policy.confidence_set.n_observations == 1  # at 4 P
+    assert policy.alarms == []
+
+
+def test_the_second_set_restarts_too() -> None:
+    policy: Any = voful.BetOFUL(2, bet="mixed+cr")
+    X, y = lessons(800, 400)
+    policy.partial_fit(X, y)
+    (alarm,) = policy.alarms
+    assert policy.confidence_set.constant_risk.n_observations == 800 - alarm.round
+    assert policy.confidence_set.contains([-0.8, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("params", "name"),
+    [({"on_change": "explode"}, "on_change"), ({"audit": 0}, "audit"), ({"audit": 2.5}, "audit")],
+)
+def test_bad_arguments_are_named(params: dict[str, Any], name: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=name):
+        voful.BetOFUL(2, **params)
+
+
+def test_audits_need_restarts() -> None:
+    with pytest.raises(ValueError, match="audit"):
+        voful.BetOFUL(2, audit=100, on_change="warn")
+
+
+def test_crafted_watches_are_refused(tmp_path: Path) -> None:
+    policy = voful.BetOFUL(2)
+    for place, value in ((0, 7.0), (2, 1.0), (9, 99.0), (15 + 4, -1.0)):
+        twin = copy.deepcopy(policy)
+        twin._watch.facts[place] = value
+        with pytest.raises(ValueError, match="does not satisfy"):
+            twin.save(tmp_path / "p")
