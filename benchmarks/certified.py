@@ -21,7 +21,7 @@ import numba
 import numpy as np
 
 from voful import OFUL, BetOFUL, CertifiedUCB, Guarded, LinTS
-from voful.confidence.rule import choose, observe
+from voful.confidence.rule import addresses
 from voful.envs import linear_bandit
 from voful.experiments.play.compiled_loop import play_compiled
 from voful.typing import FloatArray
@@ -154,10 +154,15 @@ def greedy(rounds: int) -> None:
 
 
 @numba.njit
-def compiled_rounds(state: Any, arms: Any, rewards: Any) -> None:
+def compiled_rounds(
+    choose: Any, observe: Any, refresh: Any, state: Any, arms: Any, mask: Any, rewards: Any
+) -> None:
     for t in range(rewards.shape[0]):
-        i = choose(state, arms, NO_MASK)
-        observe(state, arms[i], rewards[t, i], 0.0)
+        i = choose(*state, arms, mask)
+        due = observe(*state, arms[i], rewards[t, i], 0.0)
+        if refresh is not None:
+            if due:
+                refresh(*state)
 
 
 def cost(rounds: int) -> None:
@@ -173,10 +178,12 @@ def cost(rounds: int) -> None:
             for name, found in times.items():
                 policy = CONTENDERS[name](dim, 0)
                 policy._reserve(length, n_arms)
-                quarters = []
+                state, quarters = policy._state, []
+                rule = addresses(state, policy._rng, arms, NO_MASK)
+                functions = rule.choose, rule.observe, rule.refresh
                 for part in np.array_split(rewards[:length], 4):
                     started = process_time()
-                    compiled_rounds(policy._state, arms, part)
+                    compiled_rounds(*functions, tuple(state), arms, NO_MASK, part)
                     quarters.append((process_time() - started) / len(part) * 1e6)
                 found.append(np.array(quarters))
         totals = {name: [q.mean() for q in found[1:]] for name, found in times.items()}

@@ -110,11 +110,11 @@ _kernel = cache(kernel)
 
 def observe_many(state: Any, X: FloatArray, rewards: FloatArray, variances: FloatArray) -> None:
     """`observe` for the rows of X, in their order."""
-    observe = _RULES[type(state)].observe
+    function = _RULES[type(state)].observe
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
-        _observe_rows(observe, tuple(state), X, rewards, variances)
+        _observe_rows(function, tuple(state), X, rewards, variances)
     elif len(X) > 0:
-        to_call = address(observe, *state, X[0], 0.0, 0.0)
+        to_call = address(function, *state, X[0], 0.0, 0.0)
         _observe_rows(to_call, tuple(state), X, rewards, variances)
 
 
