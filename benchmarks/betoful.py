@@ -4,6 +4,7 @@ python benchmarks/betoful.py regret [--cells d5,d20,d5-changing,d5-long] [--seed
 python benchmarks/betoful.py paired [--seeds 40]
 python benchmarks/betoful.py risk [--seeds 10]
 python benchmarks/betoful.py cost [--rounds 100000]
+python benchmarks/betoful.py speed [--seeds 5] [--rounds 10000]
 
 A figure above its target (what the default bet must reach) is marked.
 """
@@ -140,6 +141,25 @@ def risk(seeds: int) -> None:
             print(f"| {dim} | {K} | {noise} | {np.mean(finals):.1f} | {error:.1f} | {ratio:.1f} |")
 
 
+def speed(seeds: int, rounds: int) -> None:
+    """CPU time of a round in the compiled loop, sigma = 0.3, 20 fixed arms, one process."""
+    names = ("OFUL", "cr", "mixed", "mixed+cr")
+    print("| d | " + " | ".join(names) + " | cr / OFUL | cr / mixed | mixed+cr / mixed |")
+    print("|---" * 8 + "|")
+    for dim in (5, 10, 20):
+        times = np.empty((len(names), 2 * seeds))
+        for seed in range(-1, 2 * seeds):  # the first compiles
+            for i, name in enumerate(names):
+                env = linear_bandit(dim=dim, theta_norm=0.5, sigma=0.3, seed=max(seed, 0) // 2)
+                policy, started = CONTENDERS[name](dim), process_time()
+                play_compiled(policy, env, rounds, record_at=[rounds], check_every=rounds)
+                times[i, seed] = (process_time() - started) / rounds * 1e6
+        oful, cr, mixed, cut = times
+        ratios = [np.median(r) for r in (cr / oful, cr / mixed, cut / mixed)]
+        columns = [f"{t:.2f}" for t in (*np.median(times, axis=1), *ratios)]
+        print(f"| {dim} | " + " | ".join(columns) + " |", flush=True)
+
+
 @numba.njit
 def compiled_rounds(state: Any, history: Any, arms: Any, rewards: Any) -> None:
     rules, Theta, predictors, latest, clock = state
@@ -193,7 +213,7 @@ def cost(rounds: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("table", choices=["regret", "paired", "risk", "cost"])
+    parser.add_argument("table", choices=["regret", "paired", "risk", "cost", "speed"])
     parser.add_argument("--cells", default=",".join(CELLS))
     parser.add_argument("--noises", default=",".join(NOISES))
     parser.add_argument("--contenders", default="LOSAN,product,ratio,mixed")
@@ -202,6 +222,8 @@ def main() -> None:
     args = parser.parse_args()
     if args.table == "cost":
         cost(args.rounds)
+    elif args.table == "speed":
+        speed(args.seeds, args.rounds)
     elif args.table == "risk":
         risk(args.seeds)
     elif args.table == "paired":
