@@ -34,10 +34,8 @@ class LiteralCheck:
 
     def bet(self, factors: list[float]) -> float:
         """Sum over the rounds s in which a bet may begin of w_s times what followed."""
-        total = 0.0
-        for s in range(1, len(factors) + 1):
-            total += self.weight(s) * math.prod(factors[s - 1 :])
-        return total
+        followed = np.cumprod(factors[::-1])[::-1]
+        return float(sum(self.weight(s) * v for s, v in enumerate(followed, start=1)))
 
     @property
     def statistic(self) -> float:

@@ -119,6 +119,7 @@ def begin(memory: FloatArray, facts: FloatArray, start: FloatArray) -> None:
         facts[i] = 0.0
     facts[EVIDENCE + STATISTIC] = 1.0
     facts[SEGMENT] = 0.0
+    facts[STATUS], facts[SINCE] = OK, facts[TOTAL]
 
 
 @part
@@ -154,7 +155,6 @@ def watch_round(
         copy_ridges(memory, facts, False)
         facts[KEPT] = facts[SEGMENT]
         begin(memory, facts, start)
-        facts[STATUS], facts[SINCE] = OK, facts[TOTAL]
         return True
     empty = none_left(open_ellipsoids(memory), open_clock(memory))
     if mode == NOTHING or refuted:

@@ -32,6 +32,13 @@ def lessons(n: int, turns: int, seed: int = 0) -> tuple[FloatArray, FloatArray]:
     return X, np.clip(sign * 0.8 * X[:, 0] + 0.05 * rng.standard_normal(n), -1.0, 1.0)
 
 
+def impossible(n: int) -> tuple[FloatArray, FloatArray]:
+    """The mean is 0.8 along x and along -x: no parameter has that."""
+    rng = np.random.default_rng(2)
+    X = np.tile([[1.0, 0.0], [-1.0, 0.0]], (n // 2, 1))
+    return X, 0.8 + 0.05 * rng.standard_normal(n).clip(-3, 3)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_after_a_change_it_learns_anew(kind: str) -> None:
     policy = KINDS[kind]()
@@ -52,7 +59,7 @@ def test_after_a_change_it_learns_anew(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_model_that_never_fits_is_refuted_and_tried_again(kind: str) -> None:
     policy = KINDS[kind]()
-    X, y = lessons(400, 20)
+    X, y = impossible(400)
     said = []
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -117,8 +124,7 @@ def test_raise_leaves_a_policy_that_can_be_saved(kind: str, tmp_path: Path) -> N
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_saved_in_whatever_phase_it_continues_bit_for_bit(kind: str, tmp_path: Path) -> None:
     policy = KINDS[kind]()
-    X = np.concatenate([lessons(300, 300)[0], lessons(500, 30, 1)[0]])
-    y = np.concatenate([lessons(300, 300)[1], lessons(500, 30, 1)[1]])
+    X, y = (np.concatenate(parts) for parts in zip(lessons(300, 300), impossible(500), strict=True))
     twins: list[Any] = []
     phases = set()
     for k, (x, reward) in enumerate(zip(X, y, strict=True)):
@@ -172,7 +178,7 @@ def test_audits_need_restarts() -> None:
 
 def test_crafted_watches_are_refused(tmp_path: Path) -> None:
     policy = voful.BetOFUL(2)
-    for place, value in ((0, 7.0), (2, 1.0), (9, 99.0), (15 + 4, -1.0)):
+    for place, value in ((0, 7.0), (9, 99.0), (15 + 4, -1.0)):
         twin = copy.deepcopy(policy)
         twin._watch.facts[place] = value
         with pytest.raises(ValueError, match="does not satisfy"):
