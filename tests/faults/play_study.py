@@ -7,41 +7,16 @@ Ctrl-C at event N of runner and store. Prints how many events there were.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import Any
 
 from faults.failpoints import at_call, die, interrupt
 
 PLACES = ("voful/experiments/store", "voful/experiments/runner", "voful/atomic")
 
 
-class Inline:
-    """A backend that plays in this process."""
-
-    def __init__(self, *args: Any) -> None:
-        self.queue: list[Any] = []
-
-    def open(self, rehearsal: Sequence[Any]) -> list[str | None]:
-        return [None for _ in rehearsal]
-
-    def has_room(self) -> bool:
-        return not self.queue
-
-    def start(self, run: Any) -> None:
-        self.queue.append(run)
-
-    def next_finished(self) -> tuple[Any, Any]:
-        from voful.experiments.play.execute import attempt
-
-        run = self.queue.pop()
-        return run, attempt(run)
-
-    def close(self) -> None:
-        self.queue.clear()
-
-
 def main(how: str, study: str, out: str, n: int) -> None:
     """See above."""
+    from inline import inline
+
     from voful.experiments.runner import runner
     from voful.experiments.store import store
     from voful.experiments.study.study import read_study
@@ -59,9 +34,8 @@ def main(how: str, study: str, out: str, n: int) -> None:
             finally:
                 print(f"events: {seen[0]}", flush=True)
         return
-    setattr(runner, "make_backend", Inline)  # noqa: B010
     declared = read_study(study)
-    with at_call(0 if how == "calm" else n, PLACES, happens) as seen:
+    with inline(), at_call(0 if how == "calm" else n, PLACES, happens) as seen:
         runner.run_study(declared, out)
     print(f"events: {seen[0]}")
 
