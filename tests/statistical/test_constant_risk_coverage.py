@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers import assert_exit_rate, count, sphere
+from helpers import assert_exit_rate, count, last_record, sphere
 from voful import BetOFUL, CRBetOFUL
 from voful.bandits.betoful import CUT
 from voful.bandits.cr_betoful import risk_choose
@@ -50,7 +50,7 @@ def test_cr_betoful_covers_and_bounds_its_regret(law: str, dim: int) -> None:
     left = 0
     for run in range(count(RUNS)):
         policy = CRBetOFUL(dim, failure_prob=DELTA)
-        *_, last = play(policy, problem(law, dim, run), ROUNDS)
+        last = last_record(policy, problem(law, dim, run), ROUNDS)
         left += not last.covered
         assert not last.covered or last.regret <= policy.regret_bound
     assert_exit_rate(left, count(RUNS), DELTA)
@@ -141,8 +141,7 @@ def test_theta_stays_and_the_numbers_stay_right(dim: int, amplitude: float) -> N
 
 def regret(dim: int, sigma: float, seed: int, rounds: int, n_arms: int) -> float:
     env = linear_bandit(dim=dim, n_arms=n_arms, theta_norm=0.5, sigma=sigma, seed=seed)
-    *_, last = play(CRBetOFUL(dim), env, rounds, record_at=[rounds], check_every=rounds)
-    return float(last.regret)
+    return float(last_record(CRBetOFUL(dim), env, rounds, check_every=rounds).regret)
 
 
 def test_without_noise_the_regret_is_linear_in_the_dimension() -> None:
