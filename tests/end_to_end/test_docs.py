@@ -42,7 +42,7 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for name, content in files(page).items():
         Path(name).write_text(content)
     if files(page):
-        for line in "\n".join(commands(page)).splitlines():
+        for line in filter(None, "\n".join(commands(page)).splitlines()):
             program, *arguments = shlex.split(line, comments=True)
             assert program == "voful"
             done = CliRunner().invoke(app, arguments)
