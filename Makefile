@@ -4,16 +4,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := .venv-peers
 
-.PHONY: demo test test-full test-plain lint bench bench-peers performance derive docs figures wheel clean
+.PHONY: demo test test-full test-plain lint warm bench bench-peers performance derive docs figures wheel clean
 
 demo: $(VENV)/.base
 	$(BIN)/voful demo --out out/demo
 
-test: lint $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+# Kernels first: two workers of the tests would compile the same ones, each for itself. The type checker takes one core meanwhile.
+test test-full: $(VENV)/.dev
+	$(MAKE) --no-print-directory --jobs 2 lint warm
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(if $(filter test-full,$@),--full)
 
-test-full: lint $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2 --dist worksteal --full
+warm: $(VENV)/.base
+	$(BIN)/voful warm --studies
 
 # Every algorithm in plain Python, as a debugger sees it.
 test-plain: $(VENV)/.dev

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,15 @@ from scipy.stats import binomtest
 
 from voful import registry
 from voful.checks import sampled_members as members
+from voful.experiments.play.compiled_loop import can_play, play_compiled
+from voful.experiments.play.loop import play
 from voful.typing import FloatArray
 
 __all__ = [
     "assert_exit_rate",
     "count",
     "full",
+    "last_record",
     "make_policy",
     "members",
     "play_some",
@@ -62,6 +66,16 @@ def teach_one(policy: Any, x: Any, reward: Any, *, variance: float = 0.04) -> No
     """One `update`, with the variance for those that must be told."""
     told = {"variance": variance} if policy.needs_variance else {}
     policy.update(x, reward, **told)
+
+
+def last_record(policy: Any, env: Any, rounds: int, *, check_every: int = 1) -> Any:
+    """What `play` records at the end; by the compiled loop where it can, with the same bits."""
+    options: Any = {"record_at": [rounds], "check_every": check_every}
+    if can_play(policy, env, rounds):
+        columns = play_compiled(policy, env, rounds, **options)
+        return SimpleNamespace(**{name: values[-1] for name, values in columns.items()})
+    *_, last = play(policy, env, rounds, pass_variance=policy.needs_variance, **options)
+    return last
 
 
 def play_some(

@@ -45,11 +45,11 @@ def signed_model(seed: int) -> LinearMixtureModel:
 
 
 def random_walk(
-    model: LinearMixtureModel, rng: np.random.Generator, stop: bool = True
+    model: LinearMixtureModel, rng: np.random.Generator, stop: bool = True, most: int = 10**12
 ) -> tuple[list[int], list[int]]:
-    """A possible trajectory under random actions and random base models."""
+    """A possible trajectory under random actions and random base models, or its first steps."""
     states, actions = [model.initial_state], list[int]()
-    while len(actions) < model.horizon and not (stop and model.absorbing[states[-1]]):
+    while len(actions) < min(model.horizon, most) and not (stop and model.absorbing[states[-1]]):
         a = int(rng.integers(model.n_actions))
         n = model.n_successors[states[-1], a]
         actions.append(a)

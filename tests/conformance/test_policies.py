@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import voful
-from helpers import make_policy, members, play_some
+from helpers import make_policy, members, play_some, sphere, teach
 from voful import registry
 from voful.checks import CHECKS, NotApplicable, Subject
 
@@ -37,15 +37,15 @@ def test_check(id: str, check: Any) -> None:
 
 
 def test_other_ranges_and_dimensions(id: str) -> None:
-    """Clicks with an intercept, in one dimension and in five; given a trained policy."""
-    for dim in (1, 5):
+    """Clicks with an intercept, in one dimension and in five; a trained policy is left alone."""
+    for dim, learnt in ((1, 0), (5, 20)):
         policy = make_policy(id, dim, reward_range=(0.0, 1.0))
+        X = sphere(np.random.default_rng(0), learnt, dim)
+        teach(policy, X, np.linspace(0.0, 1.0, learnt))
+        before = {name: array.tobytes() for name, array in policy.state().items()}
         voful.checks.check_policy(policy)
-        assert policy.n_observations == 0
-    play_some(policy := make_policy(id), 20)
-    before = {name: array.tobytes() for name, array in policy.state().items()}
-    voful.checks.check_policy(policy)
-    assert {name: array.tobytes() for name, array in policy.state().items()} == before
+        assert {name: array.tobytes() for name, array in policy.state().items()} == before
+        assert policy.n_observations == learnt
 
 
 def test_same_seed_same_choices(id: str) -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from voful.cli import app
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -39,12 +42,11 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for name, content in files(page).items():
         Path(name).write_text(content)
     if files(page):
-        here = f'voful() {{ {sys.executable} -m voful "$@"; }}\n'
-        script = "set -e\n" + here + "\n".join(commands(page))
-        done = subprocess.run(
-            ["bash", "-c", script], capture_output=True, text=True, env=os.environ
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
+        for line in filter(None, "\n".join(commands(page)).splitlines()):
+            program, *arguments = shlex.split(line, comments=True)
+            assert program == "voful"
+            done = CliRunner().invoke(app, arguments)
+            assert done.exit_code == 0, (line, done.output, done.exception)
     with contextlib.redirect_stdout(io.StringIO()):
         exec("\n".join(code_blocks(page)), {"__name__": "example"})
 

@@ -14,6 +14,8 @@ import pytest
 
 import voful
 from voful.experiments.play.execute import Outcome
+from voful.experiments.runner import runner
+from voful.experiments.runner.backends import RayCluster
 from voful.experiments.runner.runner import Silent, run_study
 from voful.experiments.study.run import Run
 from voful.experiments.study.study import parse_study
@@ -23,10 +25,23 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
 TIMES = ["select_time", "update_time"]
 
 MINE = """
+import os
 from voful import OFUL
 
 class Mine(OFUL):
     pass
+
+class Mortal(OFUL):
+    def __init__(self, dim, log, seed=0):
+        super().__init__(dim)
+        self.log = log
+
+    def select(self, arms, mask=None):
+        with open(self.log, "a") as file:
+            file.write("x")
+        if os.path.getsize(self.log) <= 3:
+            os.kill(os.getpid(), 9)
+        return super().select(arms, mask)
 
 class Broken(OFUL):
     def update(self, x, reward, *, variance=None):
@@ -76,13 +91,16 @@ class Saboteur(Silent):
             self.cluster.remove_node(self.node, allow_graceful=False)
 
 
-def test_a_node_dies_and_the_numbers_stay(cluster: Any, tmp_path: Path) -> None:
-    second = cluster.add_node(num_cpus=1, node_ip_address="127.0.0.1")
+def test_a_node_dies_and_the_numbers_stay(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = cluster.add_node(num_cpus=2, node_ip_address="127.0.0.1")
     cluster.wait_for_nodes()
     (tmp_path / "mine.py").write_text(MINE)
     study = parse_study(STUDY, tmp_path)
     (tmp_path / "mine.py").unlink()  # nodes need no file: the code travels with the run
     run_study(study, tmp_path / "here", workers=2)
+    monkeypatch.setattr(RayCluster, "retries", 0)  # what is lost comes back to the runner
     saboteur = Saboteur(cluster, second, after=6)
     summary = run_study(
         study, tmp_path / "ray", backend="ray", address=cluster.address, observer=saboteur
@@ -93,6 +111,27 @@ def test_a_node_dies_and_the_numbers_stay(cluster: Any, tmp_path: Path) -> None:
     here, there = voful.results(tmp_path / "here"), voful.results(tmp_path / "ray")
     assert here.drop(TIMES).equals(there.drop(TIMES))
     assert (here.filter(pl.col("round") == 5000)["regret"] > 0).all()
+
+
+def test_a_run_that_is_lost_again_and_again(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three workers die with it, the fourth plays it; the control: a loss counts as a failure."""
+    monkeypatch.setattr(RayCluster, "retries", 0)
+    (tmp_path / "mine.py").write_text(MINE)
+    policy = f"id = 'mine.py:Mortal'\nlog = '{tmp_path / 'log'}'"
+    study = parse_study(
+        f'name = "lost"\nrounds = 10\nreplicates = 1\n[[policy]]\n{policy}\n'
+        '[[problem]]\nname = "p"\ndim = 2\n',
+        tmp_path,
+    )
+    summary = run_study(study, tmp_path / "out", backend="ray", address=cluster.address)
+    assert (summary.played, summary.failed) == (1, ())
+    assert (tmp_path / "log").stat().st_size == 3 + 10
+    (tmp_path / "log").unlink()
+    monkeypatch.setattr(runner, "MOST_LOSSES", 0)
+    summary = run_study(study, tmp_path / "before", backend="ray", address=cluster.address)
+    assert (summary.played, summary.failed) == (0, ("p/Mortal/0",))
 
 
 def test_failures_on_ray_are_recorded(cluster: Any, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from mdp_helpers import random_walk
 from voful import FileFormatError
 from voful.persistence import Stateful
 
-SECONDS = 240  # of waiting for one file: kernels may have to be compiled
+PLAY_CPU = 60.0  # seconds for one file and all that is done with it
 LOAD_CPU = 1.0
 LOAD_MEMORY = 200 * 2**20
 
@@ -37,12 +37,12 @@ def memory() -> tuple[int, int]:
     return now, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def load(path: Path) -> Any:
+def load(path: Path, cls: Any) -> Any:
     """The object; AssertionError where that took too long or too much."""
     now, most = memory()
     started = time.process_time()
     try:
-        return voful.load(path)
+        return voful.load(path, cls)
     finally:
         spent = time.process_time() - started
         peak = memory()[1]
@@ -77,16 +77,18 @@ def play_agent(agent: Any, plans: int = 3) -> None:
         assert np.isfinite(plan.value), f"value {plan.value}"
         assert np.isfinite(plan.values).all(), "values"
         assert 0 <= plan.action(0, 0) < model.n_actions, f"action {plan.action(0, 0)}"
-        for _ in range(min(plan.episodes, 30) if model.horizon <= 1000 else 0):
-            with contextlib.suppress(RuntimeError):  # n_episodes are over
-                agent.update(*random_walk(model, rng))
+        for _ in range(min(plan.episodes, 30)):
+            states, actions = random_walk(model, rng, most=1000)
+            if len(actions) == model.horizon or model.absorbing[states[-1]]:
+                with contextlib.suppress(RuntimeError):  # n_episodes are over
+                    agent.update(states, actions)
 
 
-def outcome(content: bytes, path: Path) -> str:
+def outcome(content: bytes, path: Path, name: str) -> str:
     """What becomes of one file."""
     path.write_bytes(content)
     try:
-        thing = load(path)
+        thing = load(path, voful.Guarded if name.startswith("guarded") else None)
     except FileFormatError:
         return "refused"
     if hasattr(thing, "plan"):
@@ -106,20 +108,26 @@ def main(directory: Path, first: int, last: int, seed: int) -> None:
     """Files first..last, each of a valid file in turn."""
     warnings.simplefilter("ignore")
     harm(os.environ.get("VOFUL_HARM", ""))
-    sources = [crafted.read(path.read_bytes()) for path in sorted(directory.glob("*.voful"))]
+    sources = sorted(directory.glob("*.voful"))
+    valid = [crafted.read(source.read_bytes()) for source in sources]
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)  # ends the process, also inside compiled code
     with tempfile.TemporaryDirectory() as room:
         path = Path(room) / "crafted"
+        for source in sources[: last - first]:  # compiles all that is needed
+            with contextlib.suppress(Exception):  # of what is harmed
+                outcome(source.read_bytes(), path, source.name)
         for number in range(first, last):
             rng = np.random.default_rng([seed, number])
-            content = crafted.write(crafted.craft(sources[number % len(sources)], rng))
-            signal.alarm(SECONDS)  # ends the process, also inside of compiled code
+            which = number % len(sources)
+            content = crafted.write(crafted.craft(valid[which], rng))
+            signal.setitimer(signal.ITIMER_PROF, PLAY_CPU)
             print(number, end=" ", flush=True)
             try:
-                print(outcome(content, path), flush=True)
+                print(outcome(content, path, sources[which].name), flush=True)
             except Exception as error:
                 text = f"{type(error).__name__}: {error}".replace("\n", " ")[:200]
-                print(f"wrong: {text}", flush=True)
-            signal.alarm(0)
+                print(f"wrong: {sources[which].name} {text}", flush=True)
+            signal.setitimer(signal.ITIMER_PROF, 0.0)
 
 
 if __name__ == "__main__":

@@ -1,70 +1,87 @@
-"""A study with a failpoint: ``play_study.py kill|interrupt|calm STUDY OUT N``.
+"""Studies with failpoints: lines [how, study, out, n] in JSON, answers [exit code, what it said].
 
-kill: dies at event N of the store, runs being played in this process. interrupt: `voful run`, with
-Ctrl-C at event N of runner and store. Prints how many events there were.
+kill: dies at event n of the store, runs being played in this process. interrupt: `voful run`, with
+Ctrl-C at event n of runner and store. calm: neither. It says how many events there were. Each line
+is played by a fork of this process, which has loaded everything and stored nothing.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import sys
-from collections.abc import Sequence
-from typing import Any
+import tempfile
+import traceback
+from functools import cache
+from pathlib import Path
 
 from faults.failpoints import at_call, die, interrupt
+from inline import inline
+
+from voful.cli import main as command
+from voful.experiments.play.execute import rehearse
+from voful.experiments.runner import runner
+from voful.experiments.store import store
+from voful.experiments.store.manifest import Manifest
+from voful.experiments.study.study import read_study
 
 PLACES = ("voful/experiments/store", "voful/experiments/runner", "voful/atomic")
 
 
-class Inline:
-    """A backend that plays in this process."""
-
-    def __init__(self, *args: Any) -> None:
-        self.queue: list[Any] = []
-
-    def open(self, rehearsal: Sequence[Any]) -> list[str | None]:
-        return [None for _ in rehearsal]
-
-    def has_room(self) -> bool:
-        return not self.queue
-
-    def start(self, run: Any) -> None:
-        self.queue.append(run)
-
-    def next_finished(self) -> tuple[Any, Any]:
-        from voful.experiments.play.execute import attempt
-
-        run = self.queue.pop()
-        return run, attempt(run)
-
-    def close(self) -> None:
-        self.queue.clear()
-
-
-def main(how: str, study: str, out: str, n: int) -> None:
+def play(how: str, study: str, out: str, n: int) -> None:
     """See above."""
-    from voful.experiments.runner import runner
-    from voful.experiments.store import store
-    from voful.experiments.study.study import read_study
-
-    store.PACK_AT = 5  # so that packing happens too
-    setattr(runner, "PACK_AT", 5)  # noqa: B010
-    happens = interrupt if how == "interrupt" else die
     if how == "interrupt":
         sys.argv = ["voful", "run", study, "--out", out, "--workers", "1"]
-        from voful.cli import main as command
-
-        with at_call(n, PLACES, happens) as seen:
+        with at_call(n, PLACES, interrupt) as seen:
             try:
                 command()
             finally:
                 print(f"events: {seen[0]}", flush=True)
         return
-    setattr(runner, "make_backend", Inline)  # noqa: B010
     declared = read_study(study)
-    with at_call(0 if how == "calm" else n, PLACES, happens) as seen:
+    with inline(), at_call(0 if how == "calm" else n, PLACES, die) as seen:
         runner.run_study(declared, out)
     print(f"events: {seen[0]}")
 
 
+def exit_code(how: str, study: str, out: str, n: int) -> int:
+    """That of a process that plays."""
+    try:
+        play(how, study, out, n)
+    except SystemExit as left:
+        return left.code if isinstance(left.code, int) else 0
+    except BaseException:
+        traceback.print_exc()
+        return 99
+    return 0
+
+
+@cache
+def load_kernels(study: str) -> None:
+    """Once for all forks: a failpoint makes every call slow."""
+    rehearse(read_study(study).runs())
+    Manifest.of(read_study(study))  # reads the library's sources
+
+
+def main() -> None:
+    """A fork for each line."""
+    store.PACK_AT = 5  # so that packing happens too
+    setattr(runner, "PACK_AT", 5)  # noqa: B010
+    for line in sys.stdin:
+        load_kernels(json.loads(line)[1])
+        with tempfile.NamedTemporaryFile() as said:
+            child = os.fork()
+            if child == 0:
+                os.dup2(said.fileno(), 1)
+                os.dup2(said.fileno(), 2)
+                code = exit_code(*json.loads(line))
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(code)
+            _, status = os.waitpid(child, 0)
+            answer = os.waitstatus_to_exitcode(status), Path(said.name).read_text()
+            print(json.dumps(answer), flush=True)
+
+
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]))
+    main()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -16,11 +17,13 @@ from typing import Any
 import numpy as np
 import pytest
 from faults import crafted, valid_files
+from faults.play_crafted import play_agent
 
 import voful
 from helpers import full
-from voful import OFUL, VOFUL, FileFormatError, registry
+from voful import MVP, OFUL, VOFUL, FileFormatError, registry
 from voful.mdp.model import LinearMixtureModel
+from voful.mdp.planning import MOST_ROWS
 from voful.persistence import Stateful
 
 N_FILES = 20_000 if full() else 600
@@ -223,6 +226,37 @@ def test_rewards_whose_gains_take_turns_for_ever(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="rewards"):
         LinearMixtureModel(P, np.array([[2.1e-12], [0.0]]), 10**12)
     assert time.process_time() - started < 10.0  # with the time to compile
+
+
+@pytest.mark.parametrize("id", [entry.id for entry in registry.entries("episodic")])
+def test_horizons_that_nobody_can_wait_for(files: Path, id: str) -> None:
+    """A file asks for 10^9 steps whose values never rest: refused, or plans of a bounded size."""
+    members = crafted.read((files / f"{id}-0.voful").read_bytes())
+    members["header.json"]["config"]["model"]["horizon"] = 10**9
+    members["config/model/rewards.npy"] = np.full_like(members["config/model/rewards.npy"], 1e-9)
+    (files / "changed").write_bytes(crafted.write(members))
+    with contextlib.suppress(FileFormatError):
+        agent = voful.load(files / "changed")
+        started = time.process_time()
+        play_agent(agent)
+        assert time.process_time() - started < 10.0
+        assert len(agent.plan().values) <= MOST_ROWS + 1
+        assert agent.plan().value >= 10**9 * 1e-9 - 1e-6 or not agent.optimistic
+
+
+def test_episodes_that_cannot_be_completed() -> None:
+    model = LinearMixtureModel(np.ones((1, 1, 1, 1)), np.zeros((1, 1)), 10**9)
+    with pytest.raises(ValueError, match="horizon"):
+        MVP(model, n_episodes=3, known_absorbing=False)
+    MVP(model, n_episodes=3).update([0], [])  # the control: what is known need not be played
+
+
+def test_counts_under_which_a_tangent_is_vertical(files: Path) -> None:
+    members = crafted.read((files / "likelihood-ucrl-1.voful").read_bytes())
+    counts = members["_counter/counts.npy"].copy()
+    counts.reshape(-1)[29] = 10**6
+    (files / "changed").write_bytes(crafted.write({**members, "_counter/counts.npy": counts}))
+    play_agent(voful.load(files / "changed"))
 
 
 def test_a_text_in_a_header_does_not_reach_the_terminal(tmp_path: Path) -> None:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import contextlib
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from inline import Inline, inline
 
 import voful
 from voful.experiments.play.columns import TYPES, typed
-from voful.experiments.play.execute import LONGEST_ERROR, Outcome, attempt
+from voful.experiments.play.execute import LONGEST_ERROR, Outcome
 from voful.experiments.runner import runner
 from voful.experiments.runner.interrupts import listening
 from voful.experiments.runner.runner import run_study
@@ -91,33 +92,11 @@ policy = [{policies}]
 """
 
 
-class Inline:
-    """Plays in this process."""
-
-    def __init__(self, *args: Any) -> None:
-        self.queue: list[Run] = []
-
-    def open(self, rehearsal: Sequence[Run]) -> list[str | None]:
-        return [None for _ in rehearsal]
-
-    def has_room(self) -> bool:
-        return not self.queue
-
-    def start(self, run: Run) -> None:
-        self.queue.append(run)
-
-    def next_finished(self) -> tuple[Run, Outcome]:
-        run = self.queue.pop()
-        return run, attempt(run)
-
-    def close(self) -> None:
-        self.queue.clear()
-
-
 @pytest.fixture(autouse=True)
-def inline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(runner, "make_backend", Inline)
+def in_this_process(tmp_path: Path) -> Iterator[None]:
     (tmp_path / "mine.py").write_text(CODE)
+    with inline():
+        yield
 
 
 def study(tmp_path: Path, policies: str, problems: str = '{ name = "p", dim = 2 }') -> Any:
@@ -203,7 +182,7 @@ def test_runs_lost_with_a_node_are_played_again(
                 return self.queue.pop(), Outcome(None, "the node died", lost=True)
             return super().next_finished()
 
-    monkeypatch.setattr(runner, "make_backend", Unlucky)
+    monkeypatch.setattr(runner, "make_backend", lambda *arguments: Unlucky())
     summary = run_study(study(tmp_path, '{ id = "oful" }'), tmp_path / "out")
     assert (summary.played, summary.failed) == (1, ())
     lost = -(10**9)  # a run that kills every node is a failure in the end
@@ -220,7 +199,7 @@ def test_ctrl_c_that_python_swallowed_is_noticed(
                 signal.raise_signal(signal.SIGINT)
             return super().open(rehearsal)
 
-    monkeypatch.setattr(runner, "make_backend", Swallows)
+    monkeypatch.setattr(runner, "make_backend", lambda *arguments: Swallows())
     with pytest.raises(KeyboardInterrupt):
         run_study(study(tmp_path, '{ id = "oful" }'), tmp_path / "out")
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

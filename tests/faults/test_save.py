@@ -62,11 +62,17 @@ def test_killed_anywhere(tmp_path: Path) -> None:
 )
 def test_interrupted_anywhere(tmp_path: Path) -> None:
     path, new = old_and_new(tmp_path)
-    total = events(new, path)
-    for n in np.linspace(1, total, count(500)).astype(int):
-        with pytest.raises(KeyboardInterrupt), at_call(int(n), PLACES, interrupt):
-            new.save(path)
-        assert voful.load(path).n_observations in (5, 9)
+    total, points, swallowed = events(new, path), count(500), 0
+    for n in np.linspace(1, total, points).astype(int):
+        try:
+            with at_call(int(n), PLACES, interrupt):
+                new.save(path)
+        except KeyboardInterrupt:
+            assert voful.load(path).n_observations in (5, 9)
+        else:  # in the destructor of the archive, where Python lets no exception out
+            swallowed += 1
+            assert voful.load(path).n_observations == 9
+    assert swallowed <= 0.02 * points
     assert os.listdir(tmp_path) == ["policy"]
 
 

@@ -1,4 +1,4 @@
-"""Valid files of every registered id, some fresh and some that have learnt."""
+"""Valid files of every registered id and of what is not in the table, some that have learnt."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from helpers import make_policy, play_some
 from mdp_helpers import random_model, random_walk, signed_model
-from voful import registry
+from voful import BetOFUL, Guarded, registry
 from voful.mdp.model import LinearMixtureModel
 
 
@@ -18,8 +18,15 @@ def write_all(directory: Path) -> list[str]:
     for entry in registry.entries():
         for variant, thing in enumerate(_things(entry.id, entry.kind)):
             thing.save(directory / f"{entry.id}-{variant}.voful")
+    for variant, policy in enumerate(_unregistered()):
+        play_some(policy, 70)
+        policy.save(directory / f"{type(policy).__name__.lower()}-{variant + 2}.voful")
     random_model().save(directory / "model-0.voful")
     return [path.name for path in sorted(directory.glob("*.voful"))]
+
+
+def _unregistered() -> list[Any]:
+    return [Guarded(3), *(BetOFUL(3, bet=bet) for bet in ("mixed+cr", "product", "ratio"))]
 
 
 def _things(id: str, kind: str) -> list[Any]:

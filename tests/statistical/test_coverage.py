@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers import assert_exit_rate, count
+from helpers import assert_exit_rate, count, last_record
 from voful import OFUL
 from voful.envs import linear_bandit
-from voful.experiments.play.loop import play
 
 LAWS = ["gaussian", "two_point", "rare_positive", "rare_negative", "bernoulli", "adversary"]
 DELTA, RUNS, ROUNDS = 0.1, 300, 300
@@ -25,7 +24,7 @@ def exits(law: str, runs: int, **params: Any) -> int:
             dim=2 + run % 4, n_arms=8, redraw=run % 2 == 0, noise=law, sigma=0.4, seed=seed
         )
         policy = OFUL(env.dim, failure_prob=DELTA, **params)
-        *_, last = play(policy, env, ROUNDS)
+        last = last_record(policy, env, ROUNDS)
         left += not last.covered
     return left
 
@@ -43,7 +42,7 @@ def test_heteroscedastic_noise() -> None:
         env = linear_bandit(
             dim=3, sigma_low=0.02, sigma_high=0.5, seed=np.random.SeedSequence([18, run])
         )
-        *_, last = play(OFUL(3, failure_prob=DELTA), env, ROUNDS)
+        last = last_record(OFUL(3, failure_prob=DELTA), env, ROUNDS)
         left += not last.covered
     assert_exit_rate(left, runs, DELTA)
 

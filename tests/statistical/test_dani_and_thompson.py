@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers import assert_exit_rate, count
+from helpers import assert_exit_rate, count, last_record
 from voful import registry
 from voful.envs import linear_bandit
-from voful.experiments.play.loop import play
 
 LAWS = ["gaussian", "rare_positive", "adversary"]
 DELTA, RUNS, ROUNDS = 0.1, 200, 300
@@ -26,7 +25,7 @@ def exits(id: str, law: str, runs: int, **params: Any) -> int:
             dim=2 + run % 4, n_arms=8, redraw=run % 2 == 0, noise=law, sigma=0.4, seed=seed
         )
         policy = registry.create(id, env.dim, failure_prob=DELTA, seed=run, **params)
-        *_, last = play(policy, env, ROUNDS)
+        last = last_record(policy, env, ROUNDS)
         left += not last.covered
     return left
 
@@ -58,7 +57,7 @@ def test_ucb_vs_regret_bound(law: str) -> None:
         terms = env.variances[gaps > 0] / gaps[gaps > 0] + 2.0
         bound = 10.0 * float(terms.sum()) * math.log(rounds)
         policy = registry.create("ucb-v", 4, reward_range=(0.0, 1.0))
-        *_, last = play(policy, env, rounds)
+        last = last_record(policy, env, rounds)
         regrets.append(last.regret)
     error = np.std(regrets) / math.sqrt(runs)
     assert np.mean(regrets) + 4.0 * error < bound

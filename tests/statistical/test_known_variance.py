@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers import assert_exit_rate, count, sphere
+from helpers import assert_exit_rate, count, last_record, sphere
 from voful import concentration as C
 from voful import registry
 from voful.envs import linear_bandit
-from voful.experiments.play.loop import play
 from voful.typing import FloatArray
 
 IDS = [entry.id for entry in registry.entries("bandit") if entry.needs_variance]
@@ -37,7 +36,7 @@ def test_covers(id: str, law: str) -> None:
     for run in range(count(RUNS)):
         env = problem(law, run)
         policy = registry.create(id, env.dim, n_rounds=ROUNDS, failure_prob=DELTA)
-        *_, last = play(policy, env, ROUNDS, pass_variance=True)
+        last = last_record(policy, env, ROUNDS)
         left += not last.covered
     assert_exit_rate(left, count(RUNS), DELTA)
 

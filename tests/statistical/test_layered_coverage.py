@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers import assert_exit_rate, count, sphere
+from helpers import assert_exit_rate, count, last_record, sphere
 from voful import registry
 from voful.envs import linear_bandit
-from voful.experiments.play.loop import play
 
 LAWS = ["two_point", "rare_positive", "adversary"]
 DELTA, RUNS, ROUNDS = 0.1, 200, 400
@@ -25,7 +24,7 @@ def exits(id: str, law: str, runs: int, **params: Any) -> int:
             dim=2 + run % 3, n_arms=8, redraw=run % 2 == 0, noise=law, sigma=0.4, seed=seed
         )
         policy = registry.create(id, env.dim, n_rounds=ROUNDS, failure_prob=DELTA, **params)
-        *_, last = play(policy, env, ROUNDS, check_every=5)
+        last = last_record(policy, env, ROUNDS, check_every=5)
         left += not last.covered
     return left
 

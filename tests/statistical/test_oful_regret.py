@@ -4,17 +4,16 @@ from typing import Any
 
 import numpy as np
 
-from helpers import count
+from helpers import count, last_record
 from voful import OFUL
 from voful.envs import linear_bandit
-from voful.experiments.play.loop import play
 
 
 def mean_regret(rounds: int, **params: Any) -> float:
     finals = []
     for run in range(max(4, count(20))):
         env = linear_bandit(dim=3, sigma=0.3, seed=np.random.SeedSequence([5, run]))
-        *_, last = play(OFUL(3, **params), env, rounds, record_at=[rounds])
+        last = last_record(OFUL(3, **params), env, rounds)
         finals.append(last.regret)
     return float(np.mean(finals))
 

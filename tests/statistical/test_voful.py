@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers import assert_exit_rate, count, sphere
+from helpers import assert_exit_rate, count, last_record, sphere
 from voful import OFUL, VOFUL
 from voful.confidence import PeeledSet
 from voful.envs import LinearBandit, linear_bandit
-from voful.experiments.play.loop import play
 
 LAWS = ["gaussian", "two_point", "rare_positive", "bernoulli", "adversary"]
 DELTA, RUNS, ROUNDS = 0.1, 300, 400
@@ -115,7 +114,7 @@ def mean_regret(policy: str, sigma: float, runs: int, rounds: int) -> float:
     for run in range(runs):
         env = linear_bandit(dim=2, sigma=sigma, seed=np.random.SeedSequence([43, run]))
         made = VOFUL(2, n_rounds=rounds) if policy == "voful" else OFUL(2)
-        *_, last = play(made, env, rounds, record_at=[rounds], check_every=rounds)
+        last = last_record(made, env, rounds, check_every=rounds)
         finals.append(last.regret)
     return float(np.mean(finals))
 

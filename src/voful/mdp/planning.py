@@ -42,6 +42,9 @@ FIXED_POINT = 1e-12
 TIE = 1e-12
 """Actions whose values differ by no more are equal; the first of them is taken."""
 
+MOST_ROWS, MOST_VALUES = 2**16, 2**26
+"""Of one plan (a gigabyte), whatever the horizon: a plan ends, also that of a crafted file."""
+
 BLOCK_TOLERANCE = 0.05
 """A row may be replaced by another if their difference spans at most this part of its span."""
 
@@ -197,18 +200,21 @@ def _backups(
 
 def _fill(model: LinearMixtureModel, fill: Fill, tolerance: float) -> OptimisticPlan:
     """Fill rows until the horizon or a fixed point, with room for more and more of them."""
-    shape = (min(model.horizon, 255) + 1, model.n_states)
+    last = min(model.horizon, MOST_ROWS, max(MOST_VALUES // model.n_states, 1))
+    shape = (min(last, 255) + 1, model.n_states)
     values, actions = np.zeros(shape), np.zeros(shape, dtype=np.int64)
     n, change = 1, np.inf
-    while n <= model.horizon and change > tolerance:
+    while n <= last and change > tolerance:
         if n == len(values):
-            more = np.zeros((min(n, model.horizon + 1 - n), model.n_states))
+            more = np.zeros((min(n, last + 1 - n), model.n_states))
             values = np.concatenate([values, more])
             actions = np.concatenate([actions, more.astype(np.int64)])
         n, change = fill(values, actions, n)
     # Each of the steps that were saved could have added `change` to the last row at most:
-    # added to the value, it stays an upper bound.
+    # added to the value, it stays an upper bound. Without a fixed point 1 is one.
     value = float(values[n - 1, model.initial_state]) + (model.horizon + 1 - n) * change
+    if n <= model.horizon and change > tolerance:
+        value = 1.0
     return OptimisticPlan(
         np.ascontiguousarray(values[:n]),
         np.ascontiguousarray(actions[:n]),

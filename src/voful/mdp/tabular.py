@@ -14,6 +14,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from voful import validation
 from voful.archive import Arrays
 from voful.compiled import kernel, part
 from voful.invariants import Invariants, whole
@@ -23,6 +24,9 @@ from voful.mdp.model import LinearMixtureModel
 from voful.mdp.trajectories import Walks
 from voful.parameters import parameter
 from voful.typing import BoolArray, FloatArray, IntArray
+
+MOST_STEPS = 10**6
+"""Of an episode that is completed by the plan: 16 megabytes."""
 
 
 class Table(NamedTuple):
@@ -91,6 +95,9 @@ class TabularAgent(Agent):
 
     def _build(self) -> None:
         super()._build()
+        if not self.known_absorbing and self.model.horizon > MOST_STEPS:
+            allowed = f"at most {MOST_STEPS:.0e} steps unless absorbing states are known"
+            raise validation.fail("model.horizon", self.model.horizon, allowed)
         self._counts = np.zeros(self.model.successors.shape, dtype=np.int64)
 
     def _invariants(self, state: Arrays) -> Invariants:

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
 import pytest
+from inline import inline
 
 import voful
 from voful.experiments.play.execute import Outcome
@@ -69,6 +70,15 @@ class Witness:
         self.errors.append((run.label, error, again))
 
 
+@pytest.fixture
+def in_this_process() -> Iterator[None]:
+    with inline():
+        yield
+
+
+IN_THIS_PROCESS = pytest.mark.usefixtures("in_this_process")
+
+
 def study(*contenders: str, replicates: int = 2) -> Study:
     return Study(
         name="test",
@@ -99,6 +109,7 @@ def test_the_same_numbers_on_one_and_two_workers(tmp_path: Path) -> None:
     assert witness.is_ready
 
 
+@IN_THIS_PROCESS
 def test_a_run_does_not_depend_on_the_other_runs(tmp_path: Path) -> None:
     run_study(study("oful"), tmp_path / "alone", workers=1)
     run_study(study("oful-rare", "oful", replicates=3), tmp_path / "together", workers=1)
@@ -122,6 +133,7 @@ def test_policies_are_paired_and_replicates_differ() -> None:
     assert len(policy_seeds) == len(runs)
 
 
+@IN_THIS_PROCESS
 def test_only_what_is_missing_is_played(tmp_path: Path) -> None:
     part = run_study(study("oful", "oful-rare"), tmp_path, workers=1, only="*/oful/*")
     assert (part.played, part.stored) == (4, 0)
@@ -134,6 +146,7 @@ def test_only_what_is_missing_is_played(tmp_path: Path) -> None:
     assert len(Store(tmp_path).manifest().sessions) == 3
 
 
+@IN_THIS_PROCESS
 def test_a_changed_study_does_not_pass_for_the_old_one(tmp_path: Path) -> None:
     run_study(study("oful"), tmp_path, workers=1)
     changed = Study(
@@ -164,6 +177,7 @@ def test_a_failed_run_stops_nobody(tmp_path: Path) -> None:
     assert voful.results(tmp_path / "out")["policy"].unique().to_list() == ["oful"]
 
 
+@IN_THIS_PROCESS
 def test_a_run_that_fails_once_is_played_again(tmp_path: Path) -> None:
     extra = f"marker = '{tmp_path / 'marker'}'"
     declared = faulty_study(tmp_path, "FailsOnce", extra=extra)
@@ -173,6 +187,7 @@ def test_a_run_that_fails_once_is_played_again(tmp_path: Path) -> None:
     assert Store(tmp_path / "out").failures() == {}
 
 
+@IN_THIS_PROCESS
 def test_failed_runs_are_tried_by_the_next_call(tmp_path: Path) -> None:
     extra = f"marker = '{tmp_path / 'no' / 'marker'}'"  # cannot be created
     declared = faulty_study(tmp_path, "FailsOnce", extra=extra)
@@ -184,6 +199,7 @@ def test_failed_runs_are_tried_by_the_next_call(tmp_path: Path) -> None:
     assert Store(tmp_path / "out").failures() == {}
 
 
+@IN_THIS_PROCESS
 def test_wrong_arguments_end_the_study_before_it_begins(tmp_path: Path) -> None:
     declared = Study(
         "test",
@@ -219,6 +235,7 @@ def test_one_writer_at_a_time(tmp_path: Path) -> None:
         run_study(study("oful"), tmp_path)
 
 
+@IN_THIS_PROCESS
 @pytest.mark.parametrize("stage", ["first", "later"])
 def test_a_full_disk_leaves_earlier_results_intact(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str
@@ -245,6 +262,7 @@ def test_a_full_disk_leaves_earlier_results_intact(
     assert len(Store(tmp_path).keys()) == 4
 
 
+@IN_THIS_PROCESS
 def test_files_are_packed_as_they_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("voful.experiments.runner.runner.PACK_AT", 3)
     run_study(study("oful", "oful-rare", replicates=4), tmp_path, workers=2)
@@ -254,6 +272,7 @@ def test_files_are_packed_as_they_come(tmp_path: Path, monkeypatch: pytest.Monke
     assert run_study(study("oful", "oful-rare", replicates=4), tmp_path).played == 0
 
 
+@IN_THIS_PROCESS
 def test_code_that_reads_its_own_file_finds_it(tmp_path: Path) -> None:
     """Also where the file has changed or gone: tracebacks and kernels need one."""
     declared = faulty_study(tmp_path, "Raises")

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from inline import inline
 
 import voful
 from voful.experiments.play.loop import log_spaced
@@ -29,6 +31,12 @@ def study(snapshots: int, policies: tuple[str, ...] = POLICIES) -> Study:
         replicates=2,
         snapshots=snapshots,
     )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def in_this_process() -> Iterator[None]:
+    with inline():
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -69,39 +70,44 @@ def test_what_is_no_python_counts_by_its_bytes(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A copy of the library's text, to be changed."""
     root = tmp_path / "voful"
     shutil.copytree(sources.ROOT, root, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(sources, "ROOT", root)
-    return root
+    yield root
+    forget()
 
 
-def changed(library: Path, file: str, added: str) -> set[str]:
-    """The ids whose runs have other keys once a file has another line."""
-    ids = ("oful", "betoful", "epsilon-greedy")
-    path = library / file
-    text = path.read_text()
-    found = []
-    for content in (text, text + added):
-        path.write_text(content)
-        sources.library_digest.cache_clear()
-        sources._read.cache_clear()
-        found.append({id: keys(f'"{id}"') for id in ids})
-    path.write_text(text)
+def forget() -> None:
     sources.library_digest.cache_clear()
     sources._read.cache_clear()
-    before, after = found
-    return {id for id in ids if before[id] != after[id]}
 
 
 def test_a_key_moves_with_the_modules_that_a_run_executes(library: Path) -> None:
     every = {"oful", "betoful", "epsilon-greedy"}
-    assert changed(library, "bandits/betoful.py", "\nMORE = 1\n") == {"betoful"}
-    assert changed(library, "bandits/betoful.py", '\n"""More words."""  # and more\n') == set()
-    assert changed(library, "confidence/betting/round.py", "\nMORE = 1\n") == {"betoful"}
-    assert changed(library, "envs/bandit/noise.py", "\nMORE = 1\n") == every
-    assert changed(library, "experiments/play/loop.py", "\nMORE = 1\n") == every
-    assert changed(library, "experiments/store/store.py", "\nMORE = 1\n") == set()
-    assert changed(library, "envs/mixture/families.py", "\nMORE = 1\n") == set()
-    assert changed(library, "registry.py", "\nMORE = 1\n") == set()
+
+    def keys_now() -> dict[str, set[str]]:
+        forget()
+        return {id: keys(f'"{id}"') for id in every}
+
+    before = keys_now()
+
+    def changed(file: str, added: str) -> set[str]:
+        """The ids whose runs have other keys once a file has another line."""
+        path = library / file
+        text = path.read_text()
+        path.write_text(text + added)
+        after = keys_now()
+        path.write_text(text)
+        return {id for id in every if before[id] != after[id]}
+
+    assert changed("bandits/betoful.py", "\nMORE = 1\n") == {"betoful"}
+    assert changed("bandits/betoful.py", '\n"""More words."""  # and more\n') == set()
+    assert changed("confidence/betting/round.py", "\nMORE = 1\n") == {"betoful"}
+    assert changed("envs/bandit/noise.py", "\nMORE = 1\n") == every
+    assert changed("experiments/play/loop.py", "\nMORE = 1\n") == every
+    assert changed("experiments/store/store.py", "\nMORE = 1\n") == set()
+    assert changed("envs/mixture/families.py", "\nMORE = 1\n") == set()
+    assert changed("registry.py", "\nMORE = 1\n") == set()
+    assert keys_now() == before

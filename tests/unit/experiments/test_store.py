@@ -2,22 +2,26 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from inline import inline
 
 import voful
-from helpers import count
+from helpers import count, full
 from voful.experiments.runner.runner import run_study
 from voful.experiments.store import checked_files
 from voful.experiments.store.manifest import Manifest
 from voful.experiments.store.merge import merge_results
 from voful.experiments.store.store import Store
 from voful.experiments.study.run import Contender, Problem, Run
-from voful.experiments.study.study import Study
+from voful.experiments.study.study import Study, read_study
 from voful.persistence import FileFormatError
+
+QUICK = Path(__file__).parents[3] / "studies" / "quick.toml"
 
 
 def study(replicates: int = 6, sigma: float = 0.1, names: tuple[str, ...] = ("x", "y")) -> Study:
@@ -36,6 +40,12 @@ def columns(run: Run, covered: bool | None = True) -> dict[str, list[Any]]:
         "covered": [covered, covered],
         "select_time": [0.1, 0.2],
     }
+
+
+@pytest.fixture(autouse=True, scope="module")
+def in_this_process() -> Iterator[None]:
+    with inline():
+        yield
 
 
 def filled(directory: Path, declared: Study, runs: list[Run] | None = None) -> Store:
@@ -238,8 +248,12 @@ def test_what_a_power_cut_tore_is_played_again(tmp_path: Path) -> None:
 
 
 def test_every_flipped_bit_is_noticed(tmp_path: Path) -> None:
-    """All bits with --full, else each tenth; and the name counts as well as the content."""
-    store = filled(tmp_path, study(replicates=1))
+    """All bits with --full, of a run that was played; else each tenth of one that is made up."""
+    if full():
+        run_study(read_study(QUICK), tmp_path)
+        store = Store(tmp_path)
+    else:
+        store = filled(tmp_path, study(replicates=1))
     path = min(store.runs.iterdir(), key=lambda file: file.stat().st_size)
     content, columns = path.read_bytes(), checked_files.read(path)
     step = 8 * len(content) // count(8 * len(content))
@@ -251,7 +265,7 @@ def test_every_flipped_bit_is_noticed(tmp_path: Path) -> None:
             checked_files.read(path)
     path.write_bytes(content)
     assert checked_files.read(path).equals(columns)  # the control: undamaged, it is read
-    other = path.with_name(path.name.replace(path.name[:4], "0000", 1))
+    other = path.with_name(path.name.replace(path.name[:4], "0000", 1))  # the name counts too
     path.rename(other)
     with pytest.raises(FileFormatError, match="damaged"):
         checked_files.read(other)

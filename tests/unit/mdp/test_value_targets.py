@@ -127,7 +127,7 @@ def test_a_bet_does_not_see_which_other_laws_are_met() -> None:
     from voful.confidence.mixture.observations import observe
 
     rng = np.random.default_rng(0)
-    laws = np.moveaxis(rng.dirichlet(np.ones(4), size=(5, 3)), 1, 2)
+    laws = np.ascontiguousarray(np.moveaxis(rng.dirichlet(np.ones(4), size=(5, 3)), 1, 2))
     targets, counts = rng.random((5, 4)), np.zeros((5, 4))
     counts[2] = [3, 1, 0, 2]
 

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from inline import inline
 
 from voful.experiments.runner.runner import run_study
 from voful.experiments.store.store import Store
@@ -10,6 +12,12 @@ from voful.experiments.study.run import Contender, Problem
 from voful.experiments.study.study import Study
 from voful.report.figures import write
 from voful.report.figures.theatre import theatre_strip
+
+
+@pytest.fixture(autouse=True, scope="module")
+def in_this_process() -> Iterator[None]:
+    with inline():
+        yield
 
 
 def test_the_strip_shows_policies_rounds_and_problems(tmp_path: Path) -> None:

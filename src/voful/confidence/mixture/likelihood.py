@@ -29,6 +29,9 @@ ROUNDS = 5
 NEAR = 0.02
 """A corner whose log-likelihood is below the threshold by less than this part is left alone."""
 
+LEAST = 1e-200
+"""What was seen is likelier than this wherever one divides by its likelihood."""
+
 
 class LikelihoodSet(MixtureSet):
     """{theta : L(theta) >= ln(integral of e^L over the simplex) - ln(1/delta)}.
@@ -77,7 +80,7 @@ class LikelihoodSet(MixtureSet):
         yield "a centre in the simplex", self.polytope.domain.contains(center)
         likely = self._laws @ center
         seen = np.bincount(self._where, weights=counts, minlength=len(self._laws)) > 0.0
-        yield "a centre under which it can happen", bool((likely[seen] > 1e-200).all())
+        yield "a centre under which it can happen", bool((likely[seen] > LEAST).all())
         price = state["_price"][0]
         yield "a price", bool(0.0 <= price <= 1e20)
 
@@ -127,6 +130,10 @@ class LikelihoodSet(MixtureSet):
             if len(out) == 0:
                 return
             points = outside_points(p, n, self._center, out, self.price)
+            # Where what was seen can hardly happen there is no tangent; a cut may be left out.
+            points = points[(points @ p.T > LEAST).all(axis=1)]
+            if len(points) == 0:
+                return
             value = relative_log_likelihood(p, n, self._center, points)
             slope = (n / (points @ p.T)) @ p
             # L(point) + slope.(theta - point) >= L(theta) >= -price

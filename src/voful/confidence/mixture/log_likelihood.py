@@ -94,7 +94,7 @@ def outside_points(
 
     Bisection, then Newton steps, which from outside stay outside since L is concave.
     """
-    rows = ((corners - theta_hat) @ p.T) / (p @ theta_hat)
+    rows = np.maximum(((corners - theta_hat) @ p.T) / (p @ theta_hat), -1.0)
     inside, outside = np.zeros(len(corners)), np.ones(len(corners))
     for _ in range(12):
         middle = 0.5 * (inside + outside)

@@ -155,6 +155,8 @@ def _new_host(sockets: list[int]) -> subprocess.Popen[bytes]:
 class RayCluster:
     """A Ray cluster; a run whose node dies is played again on another one."""
 
+    retries = 3  # by Ray itself, before the runner hears of a loss
+
     def __init__(self, workers: int | None = None, address: str | None = None) -> None:
         try:
             import ray
@@ -176,7 +178,7 @@ class RayCluster:
             local = {} if self._address else {"num_cpus": self._workers, "include_dashboard": False}
             ray.init(address=self._address or "local", log_to_driver=False, **local)
             self._ours = True
-        self._attempt = ray.remote(num_cpus=1, max_retries=3)(attempt)
+        self._attempt = ray.remote(num_cpus=1, max_retries=self.retries)(attempt)
         mistakes: list[str | None] = ray.get(ray.remote(num_cpus=1)(rehearse).remote(rehearsal))
         return mistakes
 
