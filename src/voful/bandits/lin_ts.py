@@ -91,11 +91,11 @@ def lin_ts_votes(
     arms: FloatArray,
     mask: BoolArray,
 ) -> FloatArray:
-    """Shares of the rows of normals that each arm is best for."""
-    shares = np.zeros(arms.shape[0])
+    """For how many rows of normals each arm is best."""
+    votes = np.zeros(arms.shape[0])
     for i in range(normals.shape[0]):
-        shares[lin_ts_choose(blocks, constants, normals[i], arms, mask)] += 1.0 / normals.shape[0]
-    return shares
+        votes[lin_ts_choose(blocks, constants, normals[i], arms, mask)] += 1.0
+    return votes
 
 
 class LinTS(SetPolicy[RidgeEllipsoid]):
@@ -160,7 +160,7 @@ class LinTS(SetPolicy[RidgeEllipsoid]):
             raise TypeError("LinTS has no probabilities without draws: ask `choose`, and log them")
         normals = self._rng.standard_normal((draws, self.dim))
         blocks, constants, _ = self._state
-        shares = lin_ts_votes(blocks, constants, normals, arms, mask)
+        shares = lin_ts_votes(blocks, constants, normals, arms, mask) / draws
         return int(np.argmax(shares)), shares
 
     def _next(self, arms: FloatArray, left: BoolArray) -> int:

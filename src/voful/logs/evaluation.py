@@ -64,13 +64,13 @@ class Evaluation:
     @property
     def suspicion(self) -> str | None:
         """What says that the propensities are wrong, in words; None where nothing does."""
-        if self.lower > self.upper:
-            return "the interval is empty, which has probability at most failure_prob"
         if self.weight_evalue >= SUSPICIOUS:
             return (
                 f"the weights average more than 1: with right propensities an e-value of "
                 f"{self.weight_evalue:.3g} has probability at most {1.0 / self.weight_evalue:.2g}"
             )
+        if self.lower > self.upper:
+            return "the interval is empty, which has probability at most failure_prob"
         return None
 
     def __repr__(self) -> str:

@@ -69,7 +69,9 @@ def law_faults(name: str, law: FloatArray) -> Iterator[Fault]:
     if law.ndim == 1:
         yield Fault(name, ~inside, law, "a probability in [0, 1]")
         return
-    yield Fault(name, ~inside.all(axis=1), law, "probabilities in [0, 1], one for each arm")
+    yield Fault(
+        name, ~np.asarray(inside.all(axis=1)), law, "probabilities in [0, 1], one for each arm"
+    )
     off: BoolArray = ~(np.abs(np.asarray(law.sum(axis=1)) - 1.0) <= OFF_ONE)
     yield Fault(name, off, law, "probabilities that add up to 1 (within 1e-6)")
 
