@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import literal_evaluation as literal
 
+from reference import literal_evaluation as literal
 from voful import Evaluator, Log
 from voful.typing import FloatArray, IntArray
 

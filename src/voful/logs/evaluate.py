@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from voful.logs.evaluator import ROWS, Evaluator
 from voful.logs.log import Log, pieces
 from voful.logs.targets import Target, rows_of
 from voful.typing import FloatArray, Path
+
+if TYPE_CHECKING:
+    from voful.logs.readers import Skipping
 
 Checkpoints = int | Sequence[int] | None
 Piece = tuple[Log, list[FloatArray]]
@@ -111,18 +114,16 @@ def _evaluate(
     learn: bool,
     **how: Any,
 ) -> Evaluation:
+    targets = {"target": target} | ({} if baseline is None else {"baseline": baseline})
     if isinstance(log, Log):
-        found = _of_log(log, [target] if baseline is None else [target, baseline], learn)
-        n: int | None = len(log)
+        found, due = _of_log(log, targets, learn), looks(checkpoints, len(log))
     elif isinstance(log, str | os.PathLike):
         from voful.logs.readers import pieces_of
 
-        named = [target] if baseline is None else [target, baseline]
-        found, n = pieces_of(log, named, learn), None
+        found, due = pieces_of(log, targets, learn), looks(checkpoints, None)
     else:
         raise validation.fail_type("log", log, "a voful.Log or the path of a file")
     recorder: Recorder | None = None
-    due = looks(checkpoints, n)
     for piece, laws in found:
         if recorder is None:
             recorder = Recorder(new_evaluator(piece, laws, versus, **how))
@@ -130,6 +131,50 @@ def _evaluate(
     if recorder is None:
         raise validation.fail("log", log, "at least one row")
     return recorder.evaluation()
+
+
+def evaluate_file(
+    path: Path,
+    targets: Mapping[str, Target],
+    *,
+    against: str | None = None,
+    skipping: Skipping | None = None,
+    on_rows: Callable[[int], None] = lambda rows: None,
+    **how: Any,
+) -> dict[str, Evaluation]:
+    """Several targets in one pass over a file, each with an interval of its own.
+
+    Parameters
+    ----------
+    path, targets
+        The file, and by name: columns of it, policies or functions.
+    against
+        Their differences to this column's policy, or to the one that "logged"; None: their values.
+    skipping
+        Leaves bad rows out; None: they are errors.
+    on_rows
+        Told how many rows were read, after each piece.
+    how
+        Of the `Evaluator`.
+    """
+    from voful.logs.readers import pieces_of
+
+    logged = against == "logged"
+    asked = {**targets} if against is None or logged else {**targets, "baseline": against}
+    versus = None if against is None else "logged" if logged else "baseline"
+    recorders: list[Recorder] = []
+    due = looks(None, None)
+    for piece, laws in pieces_of(path, asked, skipping=skipping):
+        own, base = laws[: len(targets)], laws[len(targets) :]
+        if not recorders:
+            recorders = [Recorder(new_evaluator(piece, [law], versus, **how)) for law in own]
+        for recorder, law in zip(recorders, own, strict=True):
+            look_along(recorder, piece, [law, *base], due)
+        on_rows(len(piece))
+    if not recorders:
+        raise validation.fail("log", str(path), "at least one row that can be used")
+    found = (recorder.evaluation() for recorder in recorders)
+    return dict(zip(targets, found, strict=True))
 
 
 def new_evaluator(
@@ -162,11 +207,8 @@ def look_along(
         start = stop
 
 
-def _of_log(log: Log, targets: Sequence[Target], learn: bool) -> Iterator[Piece]:
-    names = ("target", "baseline")
-    asked = [
-        rows_of(name, target, len(log), learn) for name, target in zip(names, targets, strict=False)
-    ]
+def _of_log(log: Log, targets: Mapping[str, Target], learn: bool) -> Iterator[Piece]:
+    asked = [rows_of(name, target, len(log), learn) for name, target in targets.items()]
     for rows in pieces(len(log), ROWS):
         part = log[rows]
         yield part, [ask(part, rows) for ask in asked]

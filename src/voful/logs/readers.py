@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path as FilePath
 from typing import Any
@@ -217,13 +217,13 @@ class Skipping:
 
 def pieces_of(
     path: Path,
-    targets: Sequence[Target],
+    targets: Mapping[str, Target],
     learn: bool = False,
     skipping: Skipping | None = None,
 ) -> Iterator[tuple[Log, list[FloatArray]]]:
     """A file's rows with the targets' probabilities: names of columns, policies or functions."""
     asked: list[Rows | str] = []
-    for name, target in zip(("target", "baseline"), targets, strict=False):
+    for name, target in targets.items():
         if isinstance(target, str):
             asked.append(target)
         elif callable(target) or hasattr(target, "choose"):
@@ -239,14 +239,13 @@ def pieces_of(
         n = len(frame)
         if skipping is not None:
             frame = skipping.keep(frame, columns)
-        log = log_of(frame, first_row)
-        yield (
-            log,
-            [
+        if not frame.is_empty():
+            log = log_of(frame, first_row)
+            laws = [
                 rectangle(ask, column_of(frame, ask, first_row), len(log))
                 if isinstance(ask, str)
                 else ask(log, slice(0, len(log)))
                 for ask in asked
-            ],
-        )
+            ]
+            yield log, laws
         first_row += n
