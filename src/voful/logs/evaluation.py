@@ -120,7 +120,7 @@ class Recorder:
         """Note estimate and interval after the rows so far, once."""
         n = self.evaluator.n
         if not self._seen or self._seen[-1][0] < n:
-            self._seen.append((n, self.evaluator.estimate, *self.evaluator.interval()))
+            self._seen.append((n, *self.evaluator.look()))
 
     def evaluation(self) -> Evaluation:
         """What was found; warns where the propensities must be wrong."""

@@ -322,10 +322,14 @@ class Evaluator(Declared):
     @property
     def estimate(self) -> float:
         """The point estimate, clipped into the interval."""
+        return self.look()[0]
+
+    def look(self) -> tuple[float, float, float]:
+        """(estimate, lower, upper) after the rows so far."""
         lower, upper = self.interval()
         low, high = self.reward_range
         scaled = (high - low) * self._raw_estimate() + (low if self.versus is None else 0.0)
-        return min(max(scaled, lower), upper)
+        return min(max(scaled, lower), upper), lower, upper
 
     def _raw_estimate(self) -> float:
         sums, n = self._sums, max(self._sums[wealth.ROWS], 1.0)

@@ -23,8 +23,8 @@ const chart = new LineChart({ title: "", xLabel: "rows", yLabel: what, logX: tru
 section("rows", "Over the rows", `Estimate (${DATA.estimator}) and interval after so many rows.${DATA.versus === null ? "" : " Above zero: better."}`,
   make("div", { class: "charts one" }, chart.element), make("p", { class: "hint" }, "Hover to read values; drag to zoom, double-click to go back."));
 
-const heads = ["policy", what, "interval", "rows", "worth, in rows of equal weight", "largest weight", "e-value of the weights"];
-section("numbers", "Numbers", "The e-value tests the propensities: with right ones it reaches 100 once in a hundred logs.",
+const heads = ["policy", DATA.versus === null ? "value" : "gain", "interval", "rows", "worth rows", "largest weight", "e-value"];
+section("numbers", "Numbers", "Worth rows: so many of equal weight say as much. The e-value tests the propensities: with right ones it reaches 100 once in a hundred logs.",
   make("div", { class: "scroll" }, make("table", { class: "data" },
     make("thead", {}, make("tr", {}, heads.map((head, i) => make("th", { class: i ? "n" : null, scope: "col" }, head)))),
     make("tbody", {}, POLICIES.map((policy, i) => {
