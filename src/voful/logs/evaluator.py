@@ -36,7 +36,7 @@ class Weighed(NamedTuple):
     weights: FloatArray
     base_weights: FloatArray
     rho: FloatArray  # (n, A), or (n, 0) where only logged actions are known
-    ratio: FloatArray  # (n, A): bounds |rho| / h
+    h: FloatArray  # (n, A): at most the propensities; 0 where they are not known
     features: FloatArray
 
 
@@ -257,20 +257,18 @@ class Evaluator(Declared):
         if laws[0].ndim == 1 or self.versus == "logged":
             return Weighed(log.actions, y, weights[0], weights[1], empty, empty, empty[None])
         rho = laws[0] - laws[1] if self.versus == "baseline" else laws[0]
-        h = log.law if log.law is not None else np.full(1, self.min_propensity or 0.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where(rho == 0.0, 0.0, np.abs(rho) / h)
+        h = log.law if log.law is not None else np.full(rho.shape, self.min_propensity or 0.0)
         if log.contexts is not None:
             features = log.contexts[:, None, :]
         else:
             features = log.arms if log.arms is not None else empty[None]
-        return Weighed(log.actions, y, weights[0], weights[1], rho, ratio, features)
+        return Weighed(log.actions, y, weights[0], weights[1], rho, h, features)
 
     def _bet(self, row: Weighed) -> None:
         state = self._sums, self._logs, self._products, self._tests
         b, limit, _ = self._bets
         if self.estimator == "dr":
-            known = row.rho, row.ratio, row.features, self._blocks
+            known = row.rho, row.h, row.features, self._blocks
             wealth.bet_modelled(
                 self._kind,
                 row.actions,
@@ -286,7 +284,8 @@ class Evaluator(Declared):
         n = len(row.y)
         if row.rho.shape[1]:
             plus, minus = (np.maximum(sign * row.rho, 0.0).sum(axis=1) for sign in (1.0, -1.0))
-            largest = row.ratio.max(axis=1)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                largest = np.where(row.rho == 0.0, 0.0, np.abs(row.rho) / row.h).max(axis=1)
         else:
             plus, minus = np.ones(n), np.zeros(n)
             largest = np.full(

@@ -153,37 +153,40 @@ def bet_alike(
 @part
 def bet_side(
     rho: FloatArray,
-    ratio: FloatArray,
+    h: FloatArray,
     q: FloatArray,
     action: int,
     delta: float,
     y: float,
     b: FloatArray,
     limit: FloatArray,
+    Z: FloatArray,
     wealth: FloatArray,
-) -> float:
-    """One side of a row whose arms have predictions of their own; Z without clipping."""
-    plain, reach = delta * (y - q[action]), 0.0
-    for a in range(rho.shape[0]):
-        plain += rho[a] * q[a]
-        off = q[a] if rho[a] > 0.0 else 1.0 - q[a]
-        if rho[a] != 0.0 and off > 0.0:
-            reach = max(reach, off * ratio[a])
+) -> None:
+    """One side of a row whose arms have predictions of their own; Z is room.
+
+    With g = q where rho > 0 and 1 - q where rho < 0, a clipped term is min(|rho| g, limit h), less
+    |rho| where rho < 0: no division, and one sweep over the bets for each arm.
+    """
+    sign = 1.0 if rho[action] > 0.0 else -1.0
+    size = abs(rho[action])
+    start, share = 0.0, 0.0
+    if size > 0.0:
+        start = delta * y if sign > 0.0 else delta * (y - 1.0)
+        share = -sign * delta / size
+    most = size * (q[action] if sign > 0.0 else 1.0 - q[action])
     for j in range(b.shape[0]):
-        Z = plain
-        if limit[j] < reach:
-            Z, mine = 0.0, q[action]
-            for a in range(rho.shape[0]):
-                if rho[a] == 0.0:
-                    continue
-                most = limit[j] / ratio[a]
-                q_b = min(q[a], most) if rho[a] > 0.0 else max(q[a], 1.0 - most)
-                Z += rho[a] * q_b
-                if a == action:
-                    mine = q_b
-            Z += delta * (y - mine)
-        wealth[j] *= 1.0 + b[j] * Z
-    return float(plain)
+        reach = limit[j] * h[action]
+        Z[j] = start + share * (reach if reach < most else most)
+    for a in range(rho.shape[0]):
+        if rho[a] == 0.0:
+            continue
+        most, less = (rho[a] * q[a], 0.0) if rho[a] > 0.0 else (-rho[a] * (1.0 - q[a]), rho[a])
+        for j in range(b.shape[0]):
+            reach = limit[j] * h[a]
+            Z[j] += (reach if reach < most else most) + less
+    for j in range(b.shape[0]):
+        wealth[j] *= 1.0 + b[j] * Z[j]
 
 
 @kernel
@@ -194,7 +197,7 @@ def bet_modelled(
     base_weights: FloatArray,
     y: FloatArray,
     rho: FloatArray,
-    ratio: FloatArray,
+    h: FloatArray,
     features: FloatArray,
     blocks: FloatArray,
     b: FloatArray,
@@ -206,38 +209,45 @@ def bet_modelled(
 ) -> None:
     """Rows whose arms have predictions of their own: ridge regression on the rows before.
 
-    rho, ratio: (n, A), ratio bounds |rho|/h. features: (n or 1, A, d) with one block, or
+    rho, h: (n, A), h at most the arms' propensities. features: (n or 1, A, d) with one block, or
     (n, 1, d) with a block for each action.
     """
-    n_arms, d = rho.shape[1], features.shape[2] + 1
-    q, flipped, x = np.empty(n_arms), np.empty(n_arms), np.ones(d)
+    n_arms, n_models, d = rho.shape[1], blocks.shape[0], features.shape[2] + 1
+    q, flipped, x, Z = np.empty(n_arms), np.empty(n_arms), np.ones(d), np.empty(b.shape[0])
+    centers = np.empty((n_models, d))
+    for model in range(n_models):
+        centers[model] = open_ridge(blocks[model], d).center
     for t in range(y.shape[0]):
         rows = features[t if features.shape[0] > 1 else 0]
-        for a in range(n_arms):
-            center = open_ridge(blocks[a if blocks.shape[0] > 1 else 0], d).center
-            predicted = center[0]
-            for i in range(1, d):
-                predicted += center[i] * rows[a if rows.shape[0] > 1 else 0, i - 1]
-            q[a] = min(max(predicted, 0.0), 1.0)
         action, reward, w, base = actions[t], y[t], weights[t], base_weights[t]
-        delta = w - base
+        delta, plain = w - base, 0.0
+        for a in range(n_arms):
+            model, row = a if n_models > 1 else 0, a if rows.shape[0] > 1 else 0
+            predicted = centers[model, 0]
+            for i in range(1, d):
+                predicted += centers[model, i] * rows[row, i - 1]
+            q[a] = min(max(predicted, 0.0), 1.0)
+            plain += rho[t, a] * q[a]
+        sums[MODELLED] += plain + delta * (reward - q[action])
         if max(w, base) > HUGE:
             settle(sums, logs, products)
-        Z = bet_side(rho[t], ratio[t], q, action, delta, reward, b, limit, products[0])
-        sums[MODELLED] += Z
+        bet_side(rho[t], h[t], q, action, delta, reward, b, limit, Z, products[0])
         if kind == VALUE:
             flipped[:] = 1.0 - q
-            bet_side(rho[t], ratio[t], flipped, action, delta, 1.0 - reward, b, limit, products[1])
+            loss = 1.0 - reward
+            bet_side(rho[t], h[t], flipped, action, delta, loss, b, limit, Z, products[1])
         else:
             flipped[:] = -rho[t]
-            bet_side(flipped, ratio[t], q, action, -delta, reward, b, limit, products[1])
+            bet_side(flipped, h[t], q, action, -delta, reward, b, limit, Z, products[1])
         count_row(w, base, reward, sums)
         weigh(0.5 * (w + base) if kind == DIFFERENCE else w, sums, tests)
         if sums[PENDING] >= EVERY or max(w, base) > HUGE:
             settle(sums, logs, products)
+        model = action if n_models > 1 else 0
         x[1:] = rows[action if rows.shape[0] > 1 else 0]
-        block = blocks[action if blocks.shape[0] > 1 else 0]
-        ridge_update(open_ridge(block, d), x, reward, 1.0)
+        ridge = open_ridge(blocks[model], d)
+        ridge_update(ridge, x, reward, 1.0)
+        centers[model] = ridge.center
 
 
 @kernel
