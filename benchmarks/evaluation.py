@@ -4,7 +4,7 @@ python benchmarks/evaluation.py widths [--peers DIR]   widths over the Gaussian 
 python benchmarks/evaluation.py coverage [--runs 500]  ever missed, in the worlds of the tests
 python benchmarks/evaluation.py speed                  CPU time for 10^6 rows
 python benchmarks/evaluation.py memory                 peak memory for a Parquet file of 10^7 rows
-python benchmarks/evaluation.py obd [--wheel FILE]     random -> bts; fetches obp's wheel with pip
+python benchmarks/evaluation.py obd [--wheel FILE] [--figure FILE]  random -> bts; pip gets obp
 
 --peers DIR: where ``pip install --no-deps --target DIR vw-estimators==0.2.2`` has put it.
 """
@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from matplotlib.figure import Figure
 
 import voful
 from voful.typing import FloatArray
@@ -189,8 +190,10 @@ def shares_of_positions(prior: FloatArray, draws: int = 100_000) -> FloatArray:
     return counts / draws
 
 
-def open_bandit(wheel: Path) -> None:
+def open_bandit(wheel: Path, figure: Path | None) -> None:
     """Random -> bts by its static prior, positions pooled."""
+    canvas = Figure(figsize=(9.0, 2.8), layout="constrained")
+    panels = iter(canvas.subplots(1, 3, sharey=True))
     print("| campaign | bts clicks | snips | worth rows | Gaussian |\n|---|---|---|---|---|")
     with zipfile.ZipFile(wheel) as archive:
         prior = archive.read("obp/policy/conf/prior_bts.yaml").decode()
@@ -213,6 +216,12 @@ def open_bandit(wheel: Path) -> None:
             ours = f"[{found.lower:.4f}, {found.upper:.4f}]"
             row = campaign, f"{truth:.4f}", ours, f"{found.effective_n:.0f}"
             print("|", " | ".join(row), f"| [{low:.4f}, {high:.4f}] |")
+            ax = found.plot(next(panels))
+            ax.axhline(truth, color="0.3", lw=1.0, ls="--")
+            ax.set(title=campaign, xlim=(100, found.n), ylim=(0.0, 0.1), ylabel="")
+    canvas.axes[0].set_ylabel("clicks a decision")
+    if figure is not None:
+        canvas.savefig(figure)
 
 
 def main() -> None:
@@ -221,6 +230,7 @@ def main() -> None:
     parser.add_argument("--peers", type=Path)
     parser.add_argument("--runs", type=int, default=500)
     parser.add_argument("--wheel", type=Path)
+    parser.add_argument("--figure", type=Path)
     given = parser.parse_args()
     if given.what == "widths":
         widths(given.peers)
@@ -228,7 +238,7 @@ def main() -> None:
         coverage(given.runs)
     elif given.what == "obd":
         with tempfile.TemporaryDirectory() as folder:
-            open_bandit(given.wheel or fetch_wheel(folder))
+            open_bandit(given.wheel or fetch_wheel(folder), given.figure)
     else:
         {"speed": speed, "memory": memory}[given.what]()
 
