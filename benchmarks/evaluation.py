@@ -49,7 +49,7 @@ def bernstein(w: FloatArray, y: FloatArray, w_max: float) -> tuple[float, float]
 
 def of_peer(module: Any, w: FloatArray, y: FloatArray, w_max: float) -> tuple[float, float]:
     """An interval of vw-estimators: its own `add_example` and `get`."""
-    known = {"wmax": w_max} if "cressie" in module.__name__ else {}
+    known = {"wmax": max(w_max, 1.000001)} if "cressie" in module.__name__ else {}
     interval = module.Interval(**known)
     for weight, reward in zip(w, y, strict=True):
         interval.add_example(1.0, float(reward), float(weight))
@@ -82,7 +82,7 @@ def widths(peers: Path | None) -> None:
                 log = voful.Log(a, y, h, arms=np.eye(w_max))
                 w = w_max * (a == 0.0)
                 ours = [
-                    voful.evaluate(log, pi, checkpoints=[n], **how)  # type: ignore[arg-type]
+                    voful.evaluate(log, pi, checkpoints=[n], **how)
                     for how in ({}, {"horizon": n}, {"estimator": "dr"}, {"estimator": "ips"})
                 ]
                 ends = [(one.lower, one.upper) for one in ours]

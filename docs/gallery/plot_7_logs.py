@@ -44,7 +44,8 @@ print(log)
 
 def greedy(feature: int, sign: float) -> np.ndarray:
     """Probabilities of the policy that looks at one feature only."""
-    return np.eye(5)[(sign * visitors[:, :, feature]).argmax(axis=1)]
+    best = (sign * visitors[:, :, feature]).argmax(axis=1)
+    return np.array(np.eye(5)[best])
 
 
 candidates = {
@@ -52,7 +53,7 @@ candidates = {
     "second feature": greedy(1, -1.0),
     "chance": np.full((n, 5), 0.2),
 }
-fig, ax = plt.subplots(figsize=(7, 4))
+fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 for name, target in candidates.items():
     found = voful.evaluate(log, target)
     found.plot(ax, label=name)
@@ -70,7 +71,7 @@ ax.legend(loc="upper right")
 # Differences have intervals of their own. Each is true at all times, so the first row at which one
 # leaves zero behind is a row at which one may stop.
 
-fig, ax = plt.subplots(figsize=(7, 3.5))
+fig, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
 for name in ("first feature", "chance"):
     found = voful.compare(log, candidates[name])
     found.plot(ax, label=name)

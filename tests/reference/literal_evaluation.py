@@ -134,7 +134,8 @@ def against_logged(
 def running(w: FloatArray, y: FloatArray) -> FloatArray:
     """k_t = (1/2 + sum_{s<t} w y) / (1 + sum_{s<t} w), clipped to [0, 1]."""
     k = [(0.5 + (w[:t] * y[:t]).sum()) / (1 + w[:t].sum()) for t in range(len(y))]
-    return np.clip(np.array(k), 0.0, 1.0)
+    clipped: FloatArray = np.clip(np.array(k), 0.0, 1.0)
+    return clipped
 
 
 def ridge_predictions(arms: FloatArray, chosen: IntArray, y: FloatArray) -> FloatArray:

@@ -179,11 +179,12 @@ def played(policy: Any, n: int, seed: int, late: bool = False, **how: Any) -> fl
 
 def test_estimates_from_logged_choices_are_unbiased() -> None:
     n = count(20_000)
-    for policy, how in (
+    cases: list[tuple[Any, dict[str, Any]]] = [
         (voful.LinTS(2, reward_range=(0, 1), width_scale=0.3), {"floor": 0.005, "draws": 32}),
         (voful.OFUL(2, reward_range=(0, 1)), {"spread": 1.0}),
         (voful.EpsilonGreedy(2, reward_range=(0, 1)), {}),
-    ):
+    ]
+    for policy, how in cases:
         assert abs(played(policy, n, 1, **how)) < 3.0, policy
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from voful import validation
 from voful.logs.evaluation import Evaluation, Recorder
@@ -19,7 +20,7 @@ from voful.typing import FloatArray, Path
 if TYPE_CHECKING:
     from voful.logs.readers import Skipping
 
-Checkpoints = int | Sequence[int] | None
+Checkpoints = int | npt.ArrayLike | None
 Piece = tuple[Log, list[FloatArray]]
 DENSITY = 1.1  # of the checkpoints, if nobody asks for others
 

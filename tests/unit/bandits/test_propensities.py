@@ -139,7 +139,7 @@ def test_bad_options() -> None:
         ({"draws": 0}, "draws"),
     ):
         with pytest.raises(ValueError, match=message):
-            policy.choose(arms, **how)  # type: ignore[arg-type]
+            policy.choose(arms, **how)
     with pytest.raises(ValueError, match="pending: got .*; expected nothing: OFUL is not told it"):
         policy.select(arms, pending=arms[:1])  # type: ignore[call-overload]
 
