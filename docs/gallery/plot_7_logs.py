@@ -13,19 +13,21 @@ import numpy as np
 import voful
 
 rng = np.random.default_rng(0)
-theta_star = np.array([0.6, -0.4, 0.2])
+theta_star = np.array([0.5, 0.6, -0.4])
 
 # %%
 # Log
 # ---
 #
-# Five candidates a visitor. ``choose`` draws one and says the probabilities; ``spread`` keeps some
-# for the runners-up, at a price in regret that is known: at most 2 c sqrt(K).
+# Five candidates a visitor, with an intercept and two features. ``choose`` draws one and says the
+# probabilities; ``spread`` keeps some for the runners-up, at a price in regret that is known: at
+# most 2 c sqrt(K).
 
 n = 4000
-policy = voful.OFUL(dim=3, reward_range=(0.0, 1.0))
+policy = voful.OFUL(dim=3, reward_range=(0.0, 1.0), feature_norm=1.3)
 visitors = rng.uniform(-0.5, 0.5, (n, 5, 3))
-clicks = 0.5 + 0.6 * (visitors @ theta_star)  # the shop does not know these
+visitors[:, :, 0] = 1.0
+clicks = visitors @ theta_star  # the shop does not know these
 actions, rewards, propensities = np.empty(n, dtype=int), np.empty(n), np.empty((n, 5))
 for t, arms in enumerate(visitors):
     choice = policy.choose(arms, spread=1.0)
@@ -49,8 +51,8 @@ def greedy(feature: int, sign: float) -> np.ndarray:
 
 
 candidates = {
-    "first feature": greedy(0, 1.0),
-    "second feature": greedy(1, -1.0),
+    "first feature": greedy(1, 1.0),
+    "second feature": greedy(2, -1.0),
     "chance": np.full((n, 5), 0.2),
 }
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")

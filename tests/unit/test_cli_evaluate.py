@@ -76,7 +76,7 @@ def test_bad_rows_are_named_or_counted(tmp_path: Path) -> None:
     path.write_text("\n".join(lines + bad) + "\n")
     done = run(path, "--target", "new")
     assert done.exit_code == 2
-    assert "got 'oops'" in done.output
+    assert "expected a number" in done.output
     done = run(path, "--target", "new", "--skip-bad")
     assert done.exit_code == 0, done.output
     assert "6 rows left out" in done.output
@@ -96,7 +96,7 @@ def test_what_a_user_can_mend(log: Path, tmp_path: Path) -> None:
         ((log, "--target", "new", "--reward-range", 0, 0.5), "reward_range"),
         ((log, "--target", "new", "--estimator", "best"), "estimator"),
         ((log, "--policy", tmp_path / "e.voful"), "--policy"),
-        ((tmp_path / "none.csv", "--target", "new"), "does not exist"),
+        ((tmp_path / "none.csv", "--target", "new"), "exist"),
     ):
         done = run(*arguments)
         assert done.exit_code == 2, done.output
