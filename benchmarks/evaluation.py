@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import io
-import resource
 import subprocess
 import sys
 import tempfile
@@ -144,13 +143,14 @@ def memory() -> None:
         frame = pl.DataFrame(columns).with_columns(target=pl.col("propensity") * 0.5)
         frame.write_parquet(path, row_group_size=1 << 17)
         code = (
-            "import resource, time, voful\n"
+            "import time, voful\n"
+            "from pathlib import Path\n"
             f"found = voful.evaluate({str(path)!r}, 'target', min_propensity=0.05)\n"
-            "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
-            "print(found.n, 'rows,', round(peak), 'MB,', round(time.process_time(), 1), 's of CPU')"
+            "lines = Path('/proc/self/status').read_text().splitlines()\n"
+            "peak = next(line.split()[1] for line in lines if line.startswith('VmHWM'))\n"
+            "print(found.n, 'rows,', int(peak) // 1024, 'MB,', time.process_time(), 's of CPU')"
         )
         subprocess.run([sys.executable, "-c", code], check=True)
-    print(f"(this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB)")
 
 
 # --- Open Bandit data ---------------------------------------------------------------------------
