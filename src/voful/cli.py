@@ -1,4 +1,4 @@
-"""The command line: voful demo · run · show · merge · export · report · list · bench · warm."""
+"""The command line: `voful --help` says what it can do."""
 
 from __future__ import annotations
 
@@ -251,6 +251,51 @@ def report(
     for path in made.paths:
         print(f"written: {path}")
     print(f"page: {made.page.resolve().as_uri()}")
+
+
+@app.command("evaluate")
+def evaluate_log(
+    log: Annotated[Path, typer.Argument(help="CSV, Parquet or NDJSON.", exists=True)],
+    target: Annotated[
+        list[str] | None, typer.Option(help="Column of probabilities; may be repeated.")
+    ] = None,
+    policy: Annotated[
+        list[Path] | None, typer.Option(help="A saved policy; may be repeated.", exists=True)
+    ] = None,
+    reward_range: Annotated[tuple[float, float], typer.Option(help="Low and high.")] = (0.0, 1.0),
+    min_propensity: Annotated[float | None, typer.Option(help="Least that any arm had.")] = None,
+    against: Annotated[
+        str | None, typer.Option(help="Compare with this column, or with what 'logged'.")
+    ] = None,
+    estimator: Annotated[str, typer.Option(help="snips, ips or dr.")] = "snips",
+    failure_prob: Annotated[float, typer.Option(help="Of each interval.")] = 0.05,
+    horizon: Annotated[int | None, typer.Option(help="Narrowest after so many rows.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad rows out.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Also write a page here.")] = None,
+) -> None:
+    """Say how good policies would have been, from a log of another's decisions."""
+    from voful.logs.readers import Skipping
+    from voful.report.page.evaluation import write_evaluations
+    from voful.report.terminal import evaluation as shown
+
+    how = {"estimator": estimator, "failure_prob": failure_prob, "horizon": horizon}
+    how |= {"reward_range": reward_range, "min_propensity": min_propensity, "against": against}
+    with _clear_errors(log):
+        skipping = Skipping(reward_range, min_propensity) if skip_bad else None
+        targets = shown.targets_of(target or [], policy or [])
+        found = shown.read_and_evaluate(log, targets, skipping, _console(stderr=True), **how)
+        notes = shown.skipped(skipping)
+        if out is not None:
+            write_evaluations(out, log.name, found, notes)
+    if as_json:
+        print(json.dumps({name: one.as_dict() for name, one in found.items()}))
+    else:
+        _print_table(shown.evaluation_table(found, against))
+    for line in (*notes, *shown.suspicions(found)):
+        _say(line, "yellow", stderr=True)
+    if out is not None and not as_json:
+        print(f"page: {out.resolve().as_uri()}")
 
 
 def _print_table(table: Table) -> None:

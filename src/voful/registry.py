@@ -6,6 +6,7 @@ import difflib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from voful.algorithms import ENTRIES, KINDS, Entry, Kind
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from voful.typing import Path
 
 __all__ = ["KINDS", "Entry", "Kind", "build", "create", "entries", "keywords", "load", "lookup"]
+
+_OTHERS = {"Evaluator": "voful.logs.evaluator", "LinearMixtureModel": "voful.mdp.model"}
+"""What is saved and no algorithm: class -> module."""
 
 _BY_ID = {entry.id: entry for entry in ENTRIES}
 
@@ -77,11 +81,11 @@ def load(path: Path, cls: type[Persistent] | None = None) -> Any:
         The class to make, for classes that are not in the registry.
     """
     from voful import persistence
-    from voful.mdp.model import LinearMixtureModel
 
     def find(name: str) -> type[Persistent]:
-        if name == LinearMixtureModel.__name__:
-            return LinearMixtureModel
+        if name in _OTHERS:
+            found: type[Persistent] = getattr(import_module(_OTHERS[name]), name)
+            return found
         known = {entry.name: entry for entry in ENTRIES}
         if name not in known:
             raise persistence.FileFormatError(

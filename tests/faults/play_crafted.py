@@ -84,6 +84,25 @@ def play_agent(agent: Any, plans: int = 3) -> None:
                     agent.update(states, actions)
 
 
+def play_evaluator(evaluator: Any) -> None:
+    """More rows, and finite answers."""
+    rng = np.random.default_rng(0)
+    low, high = evaluator.reward_range
+    n, dim = 40, evaluator.dim or 1
+    arms, rewards = rng.standard_normal((n, 3, dim)), rng.uniform(low, high, n)
+    least = max(evaluator.min_propensity or 0.0, 0.1)
+    if least > 1 / 3 or evaluator.n_models not in (1, 3):
+        return
+    laws = rng.dirichlet(np.ones(3), (3, n)) * (1.0 - 3.0 * least) + least
+    log = voful.Log(rng.integers(0, 3, n), rewards, laws[0], arms=arms)
+    for _ in range(3):
+        with contextlib.suppress(ValueError):  # a model for each action needs contexts
+            evaluator.update(log, laws[1], laws[2] if evaluator.versus == "baseline" else None)
+        lower, upper = evaluator.interval()
+        answers = lower, upper, evaluator.estimate, evaluator.effective_n, evaluator.weight_evalue
+        assert np.isfinite(answers).all(), f"answers {answers}"
+
+
 def outcome(content: bytes, path: Path, name: str) -> str:
     """What becomes of one file."""
     path.write_bytes(content)
@@ -95,6 +114,8 @@ def outcome(content: bytes, path: Path, name: str) -> str:
         play_agent(thing)
     elif hasattr(thing, "select"):
         play_policy(thing)
+    elif hasattr(thing, "weight_evalue"):
+        play_evaluator(thing)
     return "played"
 
 

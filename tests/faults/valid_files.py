@@ -9,7 +9,7 @@ import numpy as np
 
 from helpers import make_policy, play_some
 from mdp_helpers import random_model, random_walk, signed_model
-from voful import BetOFUL, Guarded, registry
+from voful import BetOFUL, Evaluator, Guarded, Log, registry
 from voful.mdp.model import LinearMixtureModel
 
 
@@ -22,6 +22,8 @@ def write_all(directory: Path) -> list[str]:
         play_some(policy, 70)
         policy.save(directory / f"{type(policy).__name__.lower()}-{variant + 2}.voful")
     random_model().save(directory / "model-0.voful")
+    for variant, evaluator in enumerate(_evaluators()):
+        evaluator.save(directory / f"evaluator-{variant}.voful")
     return [path.name for path in sorted(directory.glob("*.voful"))]
 
 
@@ -38,6 +40,20 @@ def _things(id: str, kind: str) -> list[Any]:
     return [_agent(id, random_model(), 12), _agent(id, random_model(1, dim=5), 3)] + (
         [_agent(id, signed_model(0), 3)] if id in ("varlin", "ucrl-vtr") else []
     )
+
+
+def _evaluators() -> list[Evaluator]:
+    rng = np.random.default_rng(0)
+    laws, arms = rng.dirichlet(np.ones(3), (3, 30)), rng.standard_normal((30, 3, 2))
+    log = Log(rng.integers(0, 3, 30), rng.random(30), laws[0], arms=arms)
+    made = [
+        Evaluator(),
+        Evaluator(estimator="dr", dim=2),
+        Evaluator(estimator="ips", versus="baseline", horizon=100, reward_range=(-1.0, 2.0)),
+    ]
+    for evaluator in made:
+        evaluator.update(log, laws[1], laws[2] if evaluator.versus else None)
+    return made
 
 
 def _agent(id: str, model: LinearMixtureModel, episodes: int) -> Any:

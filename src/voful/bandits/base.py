@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Generic, Never, TypeVar
+from typing import Any, ClassVar, Generic, Never, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +12,13 @@ import numpy.typing as npt
 from voful import persistence, validation
 from voful.bandits import arguments as given
 from voful.bandits.optimism import most_optimistic
+from voful.bandits.propensities import Chooser
 from voful.confidence.algebra import dots
 from voful.confidence.base import BallSet, BaseConfidenceSet, RuleSet
 from voful.confidence.rule import Rule, observe_many
 from voful.confidence.standing import EDGE, EMPTY, OK, STATUSES, Standing
 from voful.parameters import Declared, parameter
-from voful.typing import BoolArray, FloatArray, Path
+from voful.typing import BoolArray, FloatArray, IntArray, Path
 
 Set = TypeVar("Set", bound=RuleSet)
 SomeSet = TypeVar("SomeSet", bound=BaseConfidenceSet)
@@ -28,7 +29,7 @@ def square(config: Mapping[str, Any]) -> int:
     return int(config["dim"]) ** 2
 
 
-class Policy(Declared):
+class Policy(Chooser, Declared):
     """A linear bandit policy: `select` an arm, `update` with its reward.
 
     A policy declares its parameters (`voful.bandits.arguments`), makes the rest in ``_build``, and
@@ -75,7 +76,34 @@ class Policy(Declared):
         """Rewards learnt when the status was noticed."""
         return 0
 
-    def select(self, arms: npt.ArrayLike, mask: npt.ArrayLike | None = None) -> int:
+    @overload
+    def select(
+        self,
+        arms: npt.ArrayLike,
+        mask: npt.ArrayLike | None = None,
+        *,
+        k: None = None,
+        pending: None = None,
+    ) -> int: ...
+
+    @overload
+    def select(
+        self,
+        arms: npt.ArrayLike,
+        mask: npt.ArrayLike | None = None,
+        *,
+        k: int,
+        pending: None = None,
+    ) -> IntArray: ...
+
+    def select(
+        self,
+        arms: npt.ArrayLike,
+        mask: npt.ArrayLike | None = None,
+        *,
+        k: int | None = None,
+        pending: npt.ArrayLike | None = None,
+    ) -> int | IntArray:
         """Choose an arm.
 
         Parameters
@@ -84,16 +112,25 @@ class Policy(Declared):
             (n_arms, dim) array; may change each round.
         mask
             (n_arms,) booleans: which arms may be played; None: all.
+        k
+            So many arms to play at once, each of which pays a reward of its own, rewards adding up:
+            those with the k largest upper bounds; of Thompson sampling the k best of one draw.
+        pending
+            Refused: no policy here is told of rewards that are still to come.
 
         Returns
         -------
         int
-            Row of `arms` to play.
+            Row of `arms` to play; with `k` an array of k rows.
         """
+        if pending is not None:
+            self._refuse("pending", pending)
         rows = self._space.arms(arms)
         allowed = self._space.mask(mask, rows.shape[0])
         self._turn += 1
         try:
+            if k is not None:
+                return self._choose_several(rows, allowed, k)
             return self._choose(rows, allowed)
         finally:
             self._turn += 1
@@ -185,6 +222,7 @@ class Policy(Declared):
 class OptimisticPolicy(Policy):
     """Optimism over one confidence set, which learns everything there is to learn."""
 
+    _chooses_by_upper = True
     _parts: ClassVar[tuple[str, ...]] = ("confidence_set", "_standing")
 
     def _build(self) -> None:

@@ -12,6 +12,7 @@ from voful.archive import Arrays
 from voful.bandits import arguments as given
 from voful.bandits.base import CompiledPolicy, square
 from voful.bandits.optimism import best_for
+from voful.bandits.propensities import one_hot
 from voful.compiled import kernel, part
 from voful.confidence.algebra import dots
 from voful.confidence.ellipsoids.ridge import (
@@ -157,6 +158,12 @@ class EpsilonGreedy(CompiledPolicy):
     def exploration_rate(self) -> float:
         """epsilon_t of the round to come."""
         return float(self._blocks[0, -1])
+
+    def _law(self, arms: FloatArray, mask: BoolArray, draws: int | None) -> tuple[int, FloatArray]:
+        self._state.drawn[0] = -1.0
+        best, rate = self._rule.choose(*self._state, arms, mask), self.exploration_rate
+        allowed = np.ones(len(arms)) if len(mask) == 0 else mask.astype(np.float64)
+        return best, (1.0 - rate) * one_hot(best, len(arms)) + rate * allowed / allowed.sum()
 
     def _predict(self, X: FloatArray) -> FloatArray:
         return dots(X, self._estimate.center)

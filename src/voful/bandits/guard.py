@@ -221,6 +221,25 @@ class GuardedPolicy(CompiledPolicy, OptimisticPolicy):
         certified = int(left.sum()) == 1 and not self._set.answers_nothing()
         return int(np.argmax(means)), certified
 
+    def _rivals(self, arms: FloatArray, mask: BoolArray) -> BoolArray:
+        if self._set.answers_nothing():
+            return super()._rivals(arms, mask)
+        return survivors(*self._set._interval(arms), mask)
+
+    def _peek(self, arms: FloatArray, mask: BoolArray) -> int:
+        before = self._set.notes.copy()
+        try:
+            return self._choose(arms, mask)
+        finally:
+            self._set.notes[:] = before
+
+    def _settle(self, arms: FloatArray, mask: BoolArray, planned: int, drawn: int) -> None:
+        """The ledger has the arm that was planned: let it have what the drawn one costs more."""
+        if drawn != planned and not self._set.answers_nothing():
+            ends, books = self._set._interval(arms), self._set.books
+            more = gap_of(drawn, *ends, mask, books) - gap_of(planned, *ends, mask, books)
+            books.ledger[0] += max(more, 0.0)
+
     @property
     def _state(self) -> Any:
         return self._set.rule_state

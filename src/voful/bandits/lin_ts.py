@@ -83,6 +83,21 @@ def lin_ts_choose(
     return best_for(arms, mask, sample)
 
 
+@kernel
+def lin_ts_votes(
+    blocks: FloatArray,
+    constants: FloatArray,
+    normals: FloatArray,
+    arms: FloatArray,
+    mask: BoolArray,
+) -> FloatArray:
+    """For how many rows of normals each arm is best."""
+    votes = np.zeros(arms.shape[0])
+    for i in range(normals.shape[0]):
+        votes[lin_ts_choose(blocks, constants, normals[i], arms, mask)] += 1.0
+    return votes
+
+
 class LinTS(SetPolicy[RidgeEllipsoid]):
     """Linear Thompson sampling [1]: draw a parameter, play the arm that is best for it.
 
@@ -105,6 +120,7 @@ class LinTS(SetPolicy[RidgeEllipsoid]):
         NeurIPS 2011.
     """
 
+    _chooses_by_upper = False
     _rule = rule(LinTSState, lin_ts_choose, oful_observe, oful_holds, lin_ts_draw)
 
     failure_prob: float = given.failure_prob(
@@ -136,6 +152,19 @@ class LinTS(SetPolicy[RidgeEllipsoid]):
             np.zeros(self.dim),
         )
         self._learn_in(RidgeEllipsoid(self._space, state, self._rule, theta_norm=self.theta_norm))
+
+    def _law(self, arms: FloatArray, mask: BoolArray, draws: int | None) -> tuple[int, FloatArray]:
+        # The arm is drawn from the votes: their shares are its law exactly, and on average LinTS's.
+        # To draw once and estimate how probable that was biases every estimate from the log.
+        if draws is None:
+            raise TypeError("LinTS has no probabilities without draws: ask `choose`, and log them")
+        normals = self._rng.standard_normal((draws, self.dim))
+        blocks, constants, _ = self._state
+        shares = lin_ts_votes(blocks, constants, normals, arms, mask) / draws
+        return int(np.argmax(shares)), shares
+
+    def _next(self, arms: FloatArray, left: BoolArray) -> int:
+        return self._rule.choose(*self._state, arms, left)  # of the same draw
 
     @property
     def sampling_scale(self) -> float:

@@ -55,6 +55,7 @@ class LinUCB(ArmwisePolicy):
         Algorithm 1.
     """
 
+    _chooses_by_upper = True
     _rule = rule(LinUCBState, linucb_choose, linucb_observe, None)
 
     n_rounds: int = given.n_rounds("T: how many rewards will be learnt at most.")

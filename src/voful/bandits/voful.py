@@ -43,6 +43,7 @@ class VOFUL(PeeledParameters, OptimisticPolicy):
 
     _parts: ClassVar[tuple[str, ...]] = (*OptimisticPolicy._parts, "_outer")
     _arrays = ("_switched_at",)
+    _chooses_by_upper = False
     _peeling: ClassVar[str] = "voful"
 
     seed: Seed = given.seed()

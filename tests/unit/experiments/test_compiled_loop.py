@@ -150,7 +150,7 @@ def test_recording_points_and_time() -> None:
 class Contrary(OFUL):
     """Derives from a compiled policy, and plays otherwise."""
 
-    def select(self, arms: Any, mask: Any = None) -> int:
+    def select(self, arms: Any, mask: Any = None, **options: Any) -> Any:
         return len(arms) - 1
 
 

@@ -85,3 +85,15 @@ function toggle(text, on, flip, title) {
 /** A policy's line, short: several share a colour and differ in their dashes. */
 const swatch = (policy) => make("svg", { class: "swatch", width: 20, height: 8, "aria-hidden": "true" },
   make("path", { d: "M0 4H20", stroke: colourOf(policy), "stroke-width": 3, "stroke-dasharray": dashOf(policy, 1.2) || null }));
+
+// --- light and dark ---------------------------------------------------------------------------
+
+const darkWanted = matchMedia("(prefers-color-scheme: dark)");
+let chosenTheme = null;
+const paint = () => { document.documentElement.dataset.theme = chosenTheme || (darkWanted.matches ? "dark" : "light"); };
+darkWanted.addEventListener("change", paint);
+document.getElementById("theme").addEventListener("click", () => {
+  chosenTheme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+  paint();
+});
+paint();

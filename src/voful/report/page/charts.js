@@ -6,6 +6,7 @@
  * options.series()   [{name, colour, dash, x, mean, low, high, width, faint, label}], drawn in order
  * options.title, xLabel, yLabel, height, logX, logY, markers (points and bars instead of bands),
  * options.xTicks     exact places of ticks
+ * options.ends       whether the vertical axis is that of the intervals, wherever zero is
  */
 class LineChart {
   constructor(options) {
@@ -43,7 +44,7 @@ class LineChart {
     if (this.zoom) return this.zoom;
     const xs = series.flatMap((line) => line.x);
     const ys = series.flatMap((line) => [...line.mean, ...(this.options.markers || state.bands ? (line.high || []) : [])]);
-    const lows = series.flatMap((line) => [...line.mean, ...(this.options.markers ? (line.low || []) : [])]);
+    const lows = series.flatMap((line) => [...line.mean, ...(this.options.markers || this.options.ends ? (line.low || []) : [])]);
     const good = (values, log) => values.filter((v) => v !== null && Number.isFinite(v) && (!log || v > 0));
     const x = good(xs, this.log.x), y = good(ys, this.log.y), under = good(lows, this.log.y);
     const least = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
@@ -53,7 +54,10 @@ class LineChart {
     if (this.log.y) {
       y0 = Math.max(y0, y1 * 1e-5) / 1.15; y1 *= 1.15;
       if (y1 / y0 < 10) { const middle = Math.sqrt(y0 * y1); y0 = Math.min(y0, middle / 3.2); y1 = Math.max(y1, middle * 3.2); }
-    } else { y0 = Math.min(0, y0); y1 += 0.04 * (y1 - y0) || 1; }
+    } else {
+      if (!this.options.ends) y0 = Math.min(0, y0);
+      y1 += 0.04 * (y1 - y0) || 1;
+    }
     if (this.log.x) { if (x1 / x0 < 1.5) { x0 /= 1.5; x1 *= 1.5; } if (this.options.markers) { x0 /= 1.1; x1 *= 1.1; } }
     else { if (x0 > 0) x0 = 0; if (this.options.markers) x1 *= 1.02; if (x1 === x0) x1 = x0 + 1; }
     return { x0, x1, y0, y1 };

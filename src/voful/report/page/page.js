@@ -5,18 +5,6 @@ const STEP = DATA.step;
 const shownProblems = [...new Set(ROWS.map((row) => row.problem))].sort((a, b) => a - b);
 const visible = (policy) => !state.hidden.has(policy);
 
-// --- light and dark ---------------------------------------------------------------------------
-
-const darkWanted = matchMedia("(prefers-color-scheme: dark)");
-let chosenTheme = null;
-const paint = () => { document.documentElement.dataset.theme = chosenTheme || (darkWanted.matches ? "dark" : "light"); };
-darkWanted.addEventListener("change", paint);
-document.getElementById("theme").addEventListener("click", () => {
-  chosenTheme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
-  paint();
-});
-paint();
-
 // --- what was run -----------------------------------------------------------------------------
 
 const lengths = [...new Set(PROBLEMS.map((problem) => problem.length))].sort((a, b) => a - b);

@@ -27,7 +27,7 @@ def headline(final: pl.DataFrame, step: str) -> Table:
         for row in final.iter_rows(named=True)
     )
     numbers = ("runs", "regret", "coverage", f"µs per {step}")
-    table = _table(f"After the last {step}", ("problem", "policy"), numbers, rows)
+    table = table_of(f"After the last {step}", ("problem", "policy"), numbers, rows)
     table.caption = rf"\[low, high]: {LEVEL:.0%} intervals"
     return table
 
@@ -48,12 +48,13 @@ def exponents(growth: pl.DataFrame) -> Table | None:
         for row in shown.iter_rows(named=True)
     )
     names = ("with", "problem", "policy")
-    return _table("Growth exponents of the regret", names, ("points", "exponent"), rows)
+    return table_of("Growth exponents of the regret", names, ("points", "exponent"), rows)
 
 
-def _table(
+def table_of(
     title: str, names: Iterable[str], numbers: Iterable[str], rows: Iterable[tuple[Any, ...]]
 ) -> Table:
+    """Columns of names, then of numbers."""
     table = Table(title=title, box=SIMPLE_HEAD)
     for heading in names:
         table.add_column(heading, no_wrap=heading != "problem")
