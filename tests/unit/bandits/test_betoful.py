@@ -86,6 +86,9 @@ def test_rewards_at_the_ends_of_the_range_are_learnt_from(bet: str) -> None:
 
 
 @pytest.mark.parametrize("bet", BETS)
+@pytest.mark.filterwarnings(
+    "ignore:BettingEllipsoid is empty"
+)  # three ellipsoids that are too small
 def test_a_tiny_width_scale_never_turns_an_interval_round(bet: str) -> None:
     policy = BetOFUL(3, bet=bet, width_scale=0.001)
     play_some(policy, 200)
