@@ -23,9 +23,9 @@ class LiteralCheck:
     def update(
         self, lower: float, upper: float, y: float, predictions: Sequence[float] = ()
     ) -> None:
-        clip = lambda v: min(max(v, self.low), self.high)  # noqa: E731
-        self.rounds.append((clip(lower), clip(upper), y))
-        self.challenges.append(tuple(clip(g) for g in predictions))
+        lower, upper, *guesses = np.clip([lower, upper, *predictions], self.low, self.high).tolist()
+        self.rounds.append((lower, upper, y))
+        self.challenges.append(tuple(guesses))
 
     def weight(self, t: int) -> float:
         if self.run_length:

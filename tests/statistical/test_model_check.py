@@ -25,11 +25,8 @@ LAWS = {
     "adversary": (noise.ADVERSARY, 0.3),
 }
 
-jit: Any = numba.njit(error_model="numpy")
 
-
-@jit
-def alarms(kind: int, sigma: float, means: FloatArray, u: FloatArray, off: float) -> int:
+def count_alarms(kind: int, sigma: float, means: FloatArray, u: FloatArray, off: float) -> int:
     """How many of the runs alarm; the interval is the mean plus `off`.
 
     The adversary bets boldly: rare jumps towards where there is more evidence.
@@ -48,6 +45,9 @@ def alarms(kind: int, sigma: float, means: FloatArray, u: FloatArray, off: float
                 found += 1
                 break
     return found
+
+
+alarms: Any = numba.njit(error_model="numpy")(count_alarms)
 
 
 def drawn(runs: int, law: int) -> tuple[FloatArray, FloatArray]:
