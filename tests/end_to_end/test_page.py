@@ -281,7 +281,7 @@ def test_the_theatre_plays(browser: Browser, pages: Pages) -> None:
         return int(slider.input_value())
 
     slider.fill("5")
-    expect(where).to_have_text("round 6")
+    expect(where).to_have_text("round 7")
     theatre.get_by_role("button", name="One picture on").click()
     assert place() == 6
     theatre.get_by_role("button", name="One picture back").click()

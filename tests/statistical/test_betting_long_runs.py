@@ -14,6 +14,7 @@ from voful import OFUL, BetOFUL
 from voful.confidence.betting.minorant import bend, weigh
 from voful.confidence.betting.quadratic import distance
 from voful.confidence.betting.questions import optimistic_ends
+from voful.confidence.betting.refresh import bet_refresh
 from voful.confidence.betting.round import place_bet, take_reward
 from voful.confidence.betting.state import (
     HIGH,
@@ -123,6 +124,8 @@ def test_theta_stays_and_rad_is_exact(amplitude: float, refresh: bool) -> None:
             worst, run_rounds(state, Theta.history, arms, theta, noise[n:stop], X, a, terms, n)
         )
         n = stop
+        if refresh and n == due:
+            bet_refresh(Theta.memory, Theta.history)
         for e in range(3):
             if refresh and n == due:  # did the refresh keep the streamed set or the rebuilt one?
                 bent = np.zeros((n, 3))
@@ -145,9 +148,14 @@ def test_theta_stays_in_dimension_20() -> None:
     Theta.reserve(ROUNDS)
     state, chunk = Theta.views(), ROUNDS // 100
     X, a, terms = np.zeros((chunk, 20)), np.zeros(chunk), np.zeros((3, chunk, 3))
-    for _ in range(100):
-        noise = 0.003 * rng.uniform(-1, 1, chunk)
+    n = 0
+    while n < ROUNDS:
+        due = int(state.clock.next_refresh[0])
+        noise = 0.003 * rng.uniform(-1, 1, min(ROUNDS - n, due - n, chunk))
         assert run_rounds(state, Theta.history, arms, theta, noise, X, a, terms, 0) <= 1.0 + 1e-9
+        n += len(noise)
+        if n == due:
+            bet_refresh(Theta.memory, Theta.history)
     assert np.isfinite(Theta.memory).all()
     assert np.isfinite(Theta.support(arms)).all()
     assert Theta.contains(theta)

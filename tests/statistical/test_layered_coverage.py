@@ -80,6 +80,7 @@ def test_means_stay_in_suplinucbs_bounds(law: str) -> None:
     assert_exit_rate(missed, runs, DELTA)
 
 
+@pytest.mark.filterwarnings("ignore:.* is empty")
 @pytest.mark.parametrize("id", ["lofav", "save"])
 def test_the_test_can_fail(id: str) -> None:
     """With a fraction of the radii the same count condemns the set."""

@@ -75,7 +75,7 @@ def test_scores_are_there_for_other_rules() -> None:
 
 
 def test_an_empty_set_leaves_the_index_to_decide() -> None:
-    policy = CertifiedUCB(2)
+    policy = CertifiedUCB(2, on_change=None)
     play_some(policy, 20)
     policy.confidence_set.betting.views().Theta.rad[0] = -1.0
     arms = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
@@ -90,7 +90,7 @@ def test_an_empty_set_leaves_the_index_to_decide() -> None:
 
 
 def test_no_arm_and_tiny_arms_are_finite() -> None:
-    policy = CertifiedUCB(2)
+    policy = CertifiedUCB(2, on_change=None)
     for _ in range(30):
         i = policy.select(np.array([[0.0, 0.0], [1e-160, 0.0]]))
         policy.update([[0.0, 0.0], [1e-160, 0.0]][i], 0.5)

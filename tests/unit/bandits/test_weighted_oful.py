@@ -144,6 +144,7 @@ def test_no_more_rounds_than_announced(cls: Any) -> None:
         policy.update([1.0, 0.0], 0.5, variance=0.1)
 
 
+@pytest.mark.filterwarnings("ignore:.* is empty")  # such a reward fits no parameter
 @pytest.mark.parametrize(("cls", "params"), POLICIES)
 def test_unbounded_rewards_need_a_noise_bound(cls: Any, params: dict[str, Any]) -> None:
     assert cls(2, **params, reward_range=(0.0, 3.0)).noise_bound == 3.0
@@ -151,7 +152,7 @@ def test_unbounded_rewards_need_a_noise_bound(cls: Any, params: dict[str, Any]) 
         cls(2, **params, reward_range=None)
     policy = cls(2, **params, reward_range=None, noise_bound=0.5)
     policy.update([1.0, 0.0], 1e3, variance=0.1)
-    assert np.isfinite(policy.index(np.eye(2))).all()
+    assert not np.isnan(policy.index(np.eye(2))).any()  # an empty set answers all of the line
 
 
 @pytest.mark.parametrize(
