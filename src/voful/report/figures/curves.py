@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from voful import validation
 from voful.report.figures.panels import LineChart, scales_of
 from voful.report.figures.style import SCREEN, Style, drawn
 from voful.report.statistics.cells import step_of
-from voful.report.statistics.summaries import curves
+from voful.report.statistics.summaries import curves, regret_curves
+from voful.typing import FloatArray
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
 def regret_over_rounds(
     results: pl.DataFrame, *, title: str | None = None, style: Style = SCREEN
 ) -> Figure:
-    """Mean regret over the rounds or episodes with bootstrap bands, one panel a problem."""
+    """Mean regret over the rounds or episodes with bootstrap bands, one panel a problem.
+
+    A mark on a curve: a seed raised an alarm there, since the record before.
+    """
     return _over_rounds(results, "regret", "cumulative regret", title, style)
 
 
@@ -35,7 +41,7 @@ def _over_rounds(
     results: pl.DataFrame, column: str, name: str, title: str | None, style: Style
 ) -> Figure:
     step, log = step_of(results), column == "width"
-    table = curves(results, column)
+    table = curves(results, column) if log else regret_curves(results)
     if table.is_empty():
         raise validation.fail("results", f"no {column}s", f"a column {column} that is not all null")
     problems = table["problem"].unique().sort().to_list()
@@ -53,9 +59,26 @@ def _over_rounds(
                 colour = drawn(chart.looks[policy])["color"]
                 panel.fill_between(x, low, high, color=colour, alpha=0.14, linewidth=0)
                 chart.line(panel, policy, x, y, **markers)
+                if "alarms" in line.columns:
+                    _mark_alarms(panel, line, x, y, colour, style)
             last = max(float(line[step][-1]) for _, line in lines)
             panel.set(xlim=(1 if log else 0, last), xlabel=step)
+            if panel.get_legend_handles_labels()[0]:
+                panel.legend(loc="upper left", frameon=False, handletextpad=0.1)
         for panel in chart.panels:
             if not log:
                 panel.set_ylim(bottom=0)  # once all are drawn: it ends the shared autoscaling
         return chart.finish(name, title)
+
+
+def _mark_alarms(
+    panel: Axes, line: pl.DataFrame, x: FloatArray, y: FloatArray, colour: str, style: Style
+) -> None:
+    """Marks where the number of alarms has grown; the legend of a panel names them once."""
+    grown = np.diff(line["alarms"].to_numpy(), prepend=0.0) > 0.0
+    if not grown.any():
+        return
+    named = bool(panel.get_legend_handles_labels()[0])
+    look = {"marker": "v", "s": (3.0 * style.line) ** 2, "linewidths": 0.4 * style.line}
+    face = {"facecolors": "white", "edgecolors": colour, "zorder": 3, "clip_on": False}
+    panel.scatter(x[grown], y[grown], label=None if named else "alarm", **look, **face)
