@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
 from voful import validation
@@ -12,7 +11,6 @@ from voful.report.figures.panels import LineChart, scales_of
 from voful.report.figures.style import SCREEN, Style, drawn
 from voful.report.statistics.cells import step_of
 from voful.report.statistics.summaries import curves, regret_curves
-from voful.typing import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,26 +57,26 @@ def _over_rounds(
                 colour = drawn(chart.looks[policy])["color"]
                 panel.fill_between(x, low, high, color=colour, alpha=0.14, linewidth=0)
                 chart.line(panel, policy, x, y, **markers)
-                if "alarms" in line.columns:
-                    _mark_alarms(panel, line, x, y, colour, style)
+            if "alarms" in table.columns:
+                _mark_alarms(panel, lines, chart)
             last = max(float(line[step][-1]) for _, line in lines)
             panel.set(xlim=(1 if log else 0, last), xlabel=step)
-            if panel.get_legend_handles_labels()[0]:
-                panel.legend(loc="upper left", frameon=False, handletextpad=0.1)
         for panel in chart.panels:
             if not log:
                 panel.set_ylim(bottom=0)  # once all are drawn: it ends the shared autoscaling
         return chart.finish(name, title)
 
 
-def _mark_alarms(
-    panel: Axes, line: pl.DataFrame, x: FloatArray, y: FloatArray, colour: str, style: Style
-) -> None:
-    """Marks where the number of alarms has grown; the legend of a panel names them once."""
-    grown = np.diff(line["alarms"].to_numpy(), prepend=0.0) > 0.0
-    if not grown.any():
-        return
-    named = bool(panel.get_legend_handles_labels()[0])
-    look = {"marker": "v", "s": (3.0 * style.line) ** 2, "linewidths": 0.4 * style.line}
-    face = {"facecolors": "white", "edgecolors": colour, "zorder": 3, "clip_on": False}
-    panel.scatter(x[grown], y[grown], label=None if named else "alarm", **look, **face)
+def _mark_alarms(panel: Axes, lines: list[tuple[str, pl.DataFrame]], chart: LineChart) -> None:
+    """Marks where the number of alarms has grown, and a legend where there are any."""
+    size = chart.style.line
+    mark: dict[str, Any] = {"marker": "v", "ls": "", "ms": 3.0 * size, "mew": 0.5 * size}
+    grown = pl.col("alarms").diff().fill_null(pl.col("alarms")) > 0.0
+    marked = [(policy, here) for policy, line in lines if len(here := line.filter(grown))]
+    for policy, here in marked:
+        x, y = here[step_of(here)].to_numpy(), here["regret"].to_numpy()
+        colour = drawn(chart.looks[policy])["color"]
+        panel.plot(x, y, mec=colour, mfc="white", zorder=3, clip_on=False, **mark)
+    if marked:
+        panel.plot([], [], mec="black", mfc="white", label="alarm", **mark)
+        panel.legend(loc="upper left", frameon=False, handletextpad=0.1)

@@ -32,8 +32,9 @@ if (shownProblems.length <= 6) {
       make("div", { class: "than" }, best.policy === DATA.reference || best.ratio === null ? "the least of all" : `${times(best.ratio)} that of ${reference}`));
   })));
 }
+const alarms = ROWS.some((row) => row.alarms > 0) ? " Alarms: their mean number in a run." : "";
 const interval = ROWS.some((row) => row.runs > 1) ? " Intervals: 95 %, by the bootstrap over the seeds." : "";
-section("results", "Results", `Regret after the last ${STEP}, mean over the seeds; lower is better. Click a row to look into it.${interval}`, headline());
+section("results", "Results", `Regret after the last ${STEP}, mean over the seeds; lower is better. Click a row to look into it.${interval}${alarms}`, headline());
 
 if (shownProblems.length > 2) {
   section("overview", "Overview", `Mean regret relative to ${reference}: blue is better, orange is worse. “Typical” is the geometric mean over the problems. Click a cell to look into it.`, matrix());
