@@ -162,9 +162,11 @@ def test_alarms_are_marked_where_there_are_any(results: pl.DataFrame) -> None:
     alarms = pl.when(late & (pl.col("replicate") == 2)).then(1).otherwise(0)
     easy, hard = regret_over_rounds(results.with_columns(alarms=alarms)).axes
     assert easy.get_legend() is None
-    assert [text.get_text() for text in hard.get_legend().get_texts()] == ["alarm"]
-    marks = [line.get_xydata().tolist() for line in hard.lines if line.get_marker() == "v"]
-    assert marks == [[[10.0, 3.5]], []]  # on the mean of both seeds; the legend's
+    legend = hard.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["alarm"]
+    marks = [np.array(line.get_data()) for line in hard.lines if line.get_marker() == "v"]
+    assert [mark.T.tolist() for mark in marks] == [[[10.0, 3.5]], []]  # on the mean; the legend's
     for axes in regret_over_rounds(results.with_columns(alarms=pl.lit(0))).axes:
         assert axes.get_legend() is None
 

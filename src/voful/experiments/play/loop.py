@@ -66,9 +66,10 @@ class AlarmRounds:
 
     def __init__(self, policy: BanditPolicy) -> None:
         # A policy of the user's own may call anything `alarms`.
-        watched = isinstance(policy, CompiledPolicy) and hasattr(policy, "alarms")
-        self._policy: Any = policy if watched else None
-        self._before = self._policy.n_observations if watched else 0
+        looks = isinstance(policy, CompiledPolicy) and hasattr(policy, "alarms")
+        watched: Any = policy
+        self._policy = watched if looks else None
+        self._before: int = watched.n_observations if looks else 0
         self.rounds: list[int] = []
 
     def __bool__(self) -> bool:
