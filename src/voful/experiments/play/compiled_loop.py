@@ -208,7 +208,7 @@ def play_compiled(
     blocks = env.blocks(n_rounds)
     longest = BLOCK_ROUNDS if env.rounds_differ else longest_call(env.n_arms, env.dim)
     alarms = AlarmRounds(policy)
-    if alarms:
+    if alarms.may_come:
         longest = min(longest, GATHER_EVERY)
     for first, last in _stretches(n_rounds, longest, measured):
         if first == 0 or (env.rounds_differ and first % BLOCK_ROUNDS == 0):

@@ -64,20 +64,16 @@ class AlarmRounds:
     `gather` misses none if it is called every `GATHER_EVERY` rounds.
     """
 
-    def __init__(self, policy: BanditPolicy) -> None:
+    def __init__(self, policy: Any) -> None:
         # A policy of the user's own may call anything `alarms`.
-        looks = isinstance(policy, CompiledPolicy) and hasattr(policy, "alarms")
-        watched: Any = policy
-        self._policy = watched if looks else None
-        self._before: int = watched.n_observations if looks else 0
+        self.may_come = isinstance(policy, CompiledPolicy) and hasattr(policy, "alarms")
+        self._policy = policy
+        self._before: int = policy.n_observations if self.may_come else 0
         self.rounds: list[int] = []
-
-    def __bool__(self) -> bool:
-        return self._policy is not None
 
     def gather(self) -> int:
         """Take up what is new; the number of alarms so far."""
-        if self:
+        if self.may_come:
             known = self._before + (self.rounds[-1] if self.rounds else 0)
             new = [alarm.round for alarm in self._policy.alarms if alarm.round > known]
             self.rounds += [round - self._before for round in new]
