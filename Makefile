@@ -56,7 +56,7 @@ docs: $(VENV)/.dev
 	$(BIN)/python -m pytest tests/site --site site
 
 STUDIES := appendix_b variance jun_kim bandit_family bandit_family_tuned horizon_free \
-  mixture_episodes mdp_family riverswim constant_risk
+  mixture_episodes mdp_family riverswim constant_risk drift
 
 # Every figure of the docs, from scratch.
 figures: $(VENV)/.base
@@ -77,6 +77,7 @@ figures: $(VENV)/.base
 	cp out/mdp_family/horizon.svg docs/figures/mdp_family.svg
 	cp out/riverswim/final.svg docs/figures/riverswim.svg
 	$(BIN)/python studies/constant_risk.py out/constant_risk docs/figures/constant_risk
+	$(BIN)/python studies/drift.py out/drift docs/figures/drift
 
 # Builds, and installs the wheel into an empty environment of every Python 3.11 to 3.13 that is here.
 wheel: $(VENV)/.dev

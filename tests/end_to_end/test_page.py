@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -47,6 +48,13 @@ class Bad(OFUL):
     def select(self, arms, mask=None):
         raise ZeroDivisionError("my own mistake")
 """
+FLIP = """
+name = "flip"
+rounds = 600
+replicates = 2
+policy = [{ id = "betoful" }, { id = "oful" }]
+problem = [{ name = "a", dim = 2, sigma = 0.1, change_at = [300], change = "flip" }]
+"""
 HORIZON = """
 name = "horizons"
 episodes = 30
@@ -72,6 +80,7 @@ class Pages:
             study = {
                 "demo": lambda: demo_study(120, 3),
                 "family": lambda: parse_study(FAMILY, self.root),
+                "flip": lambda: parse_study(FLIP),
                 "horizon": lambda: parse_study(HORIZON),
             }[name]()
             run_study(study, self.root / name, workers=1)
@@ -168,6 +177,21 @@ def test_the_headline_is_that_of_the_results(browser: Browser, pages: Pages) -> 
         )
     assert page.locator("#headline-table .badge").count() == 4
     watched.close()
+
+
+def test_alarms_are_counted_and_marked(browser: Browser, pages: Pages) -> None:
+    watched = Watched(browser, pages["flip"], DESKTOP)
+    page = watched.page
+    last = voful.results(pages["flip"].parent).filter(pl.col("round") == 600, policy="betoful")
+    row = page.locator("#headline-table tbody tr", has_text="betoful")
+    shown = float(row.locator('[data-key="alarms"]').inner_text())
+    assert shown == np.mean(last["alarms"].to_numpy())
+    assert shown >= 1.0
+    assert page.locator("#curves path.alarm").count() >= 1
+    watched.close()
+    without = Watched(browser, pages["demo"], DESKTOP)
+    assert without.page.locator('[data-key="alarms"], path.alarm').count() == 0
+    without.close()
 
 
 def test_sorting_and_looking_into_a_cell(browser: Browser, pages: Pages) -> None:

@@ -90,8 +90,8 @@ class DLinUCB(SetPolicy[ScoreEllipsoid]):
     With probability at least 1 - failure_prob at all times the set holds the average parameter
     V^-1 (sum gamma^(t-s) x_s x_s' theta*_s + lambda theta*_t): that is theta* itself as long as it
     has not changed, and not otherwise. With B = sum |theta*_{t+1} - theta*_t| known and gamma =
-    1 - (B / (d K))^(2/3) the regret is O~(d^(2/3) B^(1/3) K^(2/3)) by [1] for arms that are
-    orthogonal; for general arms its proof has a gap, and d^(7/8) B^(1/4) K^(3/4) is proved in [2].
+    1 - (B / (d K))^(2/3) the regret that [1] states is O~(d^(2/3) B^(1/3) K^(2/3)). For general
+    arms its proof has a gap; [2] proves d^(7/8) B^(1/4) K^(3/4), quoted from memory.
 
     O(d^3) an update, O(d^2) an arm.
 

@@ -22,7 +22,7 @@ from voful.report.statistics.played import Played
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST_PANELS = 8  # problems of a study that get curves of their own; else one grid shows them all
+MOST_PANELS = 12  # problems of a study that get curves of their own; else one grid shows them all
 MOST_LINES = 12  # policies that lines against the variance can show
 MOST_BARS = 120  # policies times rows of panels: what a screen can scroll through
 TALLEST = 9.0  # inches of a page

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from voful import OFUL, registry
+from voful import OFUL, BetOFUL, registry
 from voful.envs import linear_bandit
 from voful.experiments.play.loop import doubling, log_spaced, play
+from voful.monitor.watch import Alarm
 
 
 class Stubborn:
@@ -121,6 +122,30 @@ def test_time_is_counted() -> None:
     first, last = list(play(OFUL(2), env, 50, record_at=[25, 50]))
     assert 0 < first.select_time < last.select_time
     assert 0 < first.update_time < last.update_time
+
+
+class Restless(BetOFUL):
+    """An alarm every 20 rounds; it remembers 64."""
+
+    @property
+    def alarms(self) -> list[Alarm]:
+        return [Alarm(t, 20.0, "check") for t in range(20, self.n_observations + 1, 20)][-64:]
+
+
+def test_alarms_are_those_of_the_run_however_many() -> None:
+    policy, env = Restless(2), linear_bandit(dim=2, seed=0)
+    taught = 30
+    for _ in range(taught):
+        policy.update(env.arms[0], 0.0)
+    records = list(play(policy, env, 1600, record_at=[1, 10, 1600]))
+    assert [record.alarms for record in records] == [0, 1, 80]
+
+
+def test_what_others_call_alarms_is_theirs() -> None:
+    policy = Stubborn()
+    policy.alarms = 3  # type: ignore[attr-defined]
+    (record,) = play(policy, linear_bandit(dim=2, seed=0), 5, record_at=[5])
+    assert record.alarms == 0
 
 
 def test_recording_points() -> None:

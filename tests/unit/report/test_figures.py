@@ -157,6 +157,20 @@ def test_widths_are_drawn_where_there_are_some(results: pl.DataFrame) -> None:
         width_over_rounds(results.with_columns(width=pl.lit(None, pl.Float64)))
 
 
+def test_alarms_are_marked_where_there_are_any(results: pl.DataFrame) -> None:
+    late = (pl.col("problem") == "hard") & (pl.col("policy") == "mine") & (pl.col("round") > 1)
+    alarms = pl.when(late & (pl.col("replicate") == 2)).then(1).otherwise(0)
+    easy, hard = regret_over_rounds(results.with_columns(alarms=alarms)).axes
+    assert easy.get_legend() is None
+    legend = hard.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["alarm"]
+    marks = [np.array(line.get_data()) for line in hard.lines if line.get_marker() == "v"]
+    assert [mark.T.tolist() for mark in marks] == [[[10.0, 3.5]], []]  # on the mean; the legend's
+    for axes in regret_over_rounds(results.with_columns(alarms=pl.lit(0))).axes:
+        assert axes.get_legend() is None
+
+
 def test_bars_have_a_row_a_policy_best_first(results: pl.DataFrame) -> None:
     figure = final_regret(results, title="title")
     assert [panel.get_title("left") for panel in figure.axes] == ["easy", "hard"]

@@ -126,6 +126,23 @@ def test_curves_are_the_results(played: Path) -> None:
         assert cell["mean"] == pytest.approx(mean, rel=1e-3, abs=1e-9)
 
 
+def test_alarms_on_the_page(played: Path, tmp_path: Path) -> None:
+    study = parse_study(
+        'name = "flip"\nrounds = 600\nreplicates = 2\n'
+        'policy = [{ id = "betoful" }, { id = "oful" }]\n'
+        'problem = [{ name = "a", dim = 2, sigma = 0.1, change_at = [300], change = "flip" }]\n'
+    )
+    run_study(study, tmp_path, workers=1)
+    data, frame = page_data(tmp_path), voful.results(tmp_path)
+    count = dict(zip(data["table"]["policy"], data["table"]["alarms"], strict=True))
+    assert count[0] >= 1.0
+    assert count[1] == 0.0
+    cell = next(cell for cell in data["curves"]["cells"] if cell["policy"] == 0)
+    counted = frame.filter(policy="betoful").group_by("round").agg(pl.col("alarms").mean())
+    assert cell["alarms"] == pytest.approx(counted.sort("round")["alarms"].to_list())
+    assert not any("alarms" in cell for cell in page_data(played)["curves"]["cells"])
+
+
 def test_a_text_cannot_leave_its_element(played: Path) -> None:
     text = write_page(played).read_text()
     assert embedded(played / "report.html")["name"] == STUDY.name

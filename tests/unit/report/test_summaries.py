@@ -38,6 +38,21 @@ def test_curves(results: pl.DataFrame) -> None:
     assert curve["regret"].to_list() == pytest.approx([1.5, 6.0, 51.0])
 
 
+def test_alarms_are_counted_a_run(results: pl.DataFrame) -> None:
+    assert final_table(results)["alarms"].null_count() == 4  # stored before there were any
+    assert "alarms" not in regret_curves(results).columns
+    of_mine = (pl.col("policy") == "mine") & (pl.col("replicate") == 2)
+    some = results.with_columns(alarms=pl.when(of_mine, pl.col("round") >= 10).then(3).otherwise(0))
+    final = final_table(some)
+    assert dict(final.group_by("policy").agg(pl.col("alarms").mean()).rows()) == {
+        "mine": 1.5,
+        "oful": 0.0,
+    }
+    mine = regret_curves(some).filter(problem="hard", policy="mine")
+    assert mine["alarms"].to_list() == [0.0, 1.5, 1.5]
+    assert mine.drop("alarms").equals(regret_curves(results).filter(problem="hard", policy="mine"))
+
+
 def test_one_seed_has_a_curve_without_a_band(results: pl.DataFrame) -> None:
     curve = regret_curves(results.filter(pl.col("replicate") == 0))
     assert curve["regret_error"].to_list() == [0.0] * len(curve)

@@ -21,6 +21,7 @@ TYPES: Mapping[str, Type] = {
     "in_set": "truth",
     "covered": "truth",
     "width": "number",
+    "alarms": "whole",
     "optimistic": "truth",
     "select_time": "number",
     "plan_time": "number",

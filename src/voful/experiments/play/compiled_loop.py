@@ -28,7 +28,14 @@ from voful.confidence.rule import addresses
 from voful.envs.bandit.linear_bandit import Block, LinearBandit
 from voful.envs.bandit.noise import ADVERSARY, reward_and_variance
 from voful.envs.bandit.streams import BLOCK_ROUNDS
-from voful.experiments.play.loop import Columns, doubling, recording_points, width_of
+from voful.experiments.play.loop import (
+    GATHER_EVERY,
+    AlarmRounds,
+    Columns,
+    doubling,
+    recording_points,
+    width_of,
+)
 from voful.typing import BoolArray, FloatArray, IntArray
 from voful.validation import NO_MASK
 
@@ -200,6 +207,9 @@ def play_compiled(
     done = drawn_to = 0
     blocks = env.blocks(n_rounds)
     longest = BLOCK_ROUNDS if env.rounds_differ else longest_call(env.n_arms, env.dim)
+    alarms = AlarmRounds(policy)
+    if alarms.may_come:
+        longest = min(longest, GATHER_EVERY)
     for first, last in _stretches(n_rounds, longest, measured):
         if first == 0 or (env.rounds_differ and first % BLOCK_ROUNDS == 0):
             block = next(blocks)
@@ -235,6 +245,7 @@ def play_compiled(
             record_truths,
         )
         policy._played()
+        alarms.gather()
         if Theta is not None and not truths[IN_SET]:
             Theta.answers_nothing()
         if last in measured:
@@ -248,6 +259,7 @@ def play_compiled(
         "in_set": record_truths[:, IN_SET].tolist() if has_set else nothing,
         "covered": record_truths[:, COVERED].tolist() if has_set else nothing,
         "width": widths,
+        "alarms": np.searchsorted(alarms.rounds, when, side="right").tolist(),
         "select_time": records[:, SELECT_TIME].tolist(),
         "update_time": records[:, UPDATE_TIME].tolist(),
     }

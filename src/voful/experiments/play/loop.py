@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from voful import validation
+from voful.bandits.base import CompiledPolicy
 from voful.envs.bandit.linear_bandit import LinearBandit
 from voful.typing import BanditPolicy, FloatArray
 
@@ -38,6 +39,8 @@ class Record:
     width
         Upper minus lower bound of the played arm's mean, by all that is learnt; None for policies
         without bounds, and between the points of `doubling`.
+    alarms
+        Alarms of the policy so far (`AlarmRounds`); 0 for policies that do not look at themselves.
     select_time, update_time
         Seconds spent in the policy's `select` and `update` so far; see `compiled_loop` for what
         that means there.
@@ -49,8 +52,32 @@ class Record:
     in_set: bool | None
     covered: bool | None
     width: float | None
+    alarms: int
     select_time: float
     update_time: float
+
+
+class AlarmRounds:
+    """The rounds of a run in which the policy raised an alarm, however many.
+
+    The policy remembers the latest 64. At most three come in 50 rounds (`voful.monitor.watch`), so
+    `gather` misses none if it is called every `GATHER_EVERY` rounds.
+    """
+
+    def __init__(self, policy: Any) -> None:
+        # A policy of the user's own may call anything `alarms`.
+        self.may_come = isinstance(policy, CompiledPolicy) and hasattr(policy, "alarms")
+        self._policy = policy
+        self._before: int = policy.n_observations if self.may_come else 0
+        self.rounds: list[int] = []
+
+    def gather(self) -> int:
+        """Take up what is new; the number of alarms so far."""
+        if self.may_come:
+            known = self._before + (self.rounds[-1] if self.rounds else 0)
+            new = [alarm.round for alarm in self._policy.alarms if alarm.round > known]
+            self.rounds += [round - self._before for round in new]
+        return len(self.rounds)
 
 
 class Watcher(Protocol):
@@ -81,6 +108,8 @@ def doubling(points: Iterable[int], factor: int = 2) -> frozenset[int]:
 
 
 CHECK_EVERY = 10  # rounds of a study between two looks whether theta* is in the set
+
+GATHER_EVERY = 768  # rounds: see `AlarmRounds`
 
 COSTLY_FACTOR = 8
 """Between two widths of a set whose `interval` is costly: one may take as long as 500 rounds."""
@@ -145,6 +174,7 @@ def _play(
     regret = sum_variance = select_time = update_time = 0.0
     covered: bool | None = None if policy.confidence_set is None else True
     in_set = covered
+    alarms = AlarmRounds(policy)
     for round in range(1, n_rounds + 1):
         arms = env.arms
         best, theta_star = env.optimal_value, env.theta_star
@@ -166,10 +196,19 @@ def _play(
         if policy.confidence_set is not None and (recording or round % check_every == 0):
             in_set = holds(policy.confidence_set, theta_star)
             covered = bool(covered and in_set)
+        if round % GATHER_EVERY == 0:
+            alarms.gather()
         if recording:
-            width = width_of(policy, arms, choice) if round in measured else None
             yield Record(
-                round, regret, sum_variance, in_set, covered, width, select_time, update_time
+                round,
+                regret,
+                sum_variance,
+                in_set,
+                covered,
+                width_of(policy, arms, choice) if round in measured else None,
+                alarms.gather(),
+                select_time,
+                update_time,
             )
 
 

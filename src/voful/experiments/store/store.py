@@ -279,8 +279,9 @@ def results(directory: str | Path) -> pl.DataFrame:
     polars.DataFrame
         Columns ``problem``, ``policy`` (in the order of the study), ``replicate``, ``round`` (or
         ``episode``), what the loop recorded (``regret``, ``sum_variance``, ``in_set``,
-        ``covered``, ...), and ``problem_<name>``, ``policy_<name>`` for parameters with a grid.
-        Columns with ``time`` in their name are measured; all others are determined by the study.
+        ``covered``, ``alarms``, ...), and ``problem_<name>``, ``policy_<name>`` for parameters
+        with a grid. Columns with ``time`` in their name are measured; all others are determined by
+        the study.
     """
     return Store(directory).frame()
 

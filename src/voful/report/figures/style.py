@@ -67,6 +67,7 @@ _CHOSEN = {
     "faury": Look("wine", "dashed"),
     "lin-ts": Look("olive", "solid"),
     "linucb": Look("grey", "dash-dot"),
+    "d-linucb": Look("grey", "dashed"),
     "suplinucb": Look("grey", "long"),
     "ucb-v": Look("wine", "dotted"),
     "confidence-ball": Look("olive", "dash-dot-dot"),

@@ -3,7 +3,8 @@
 /**
  * A chart of lines.
  *
- * options.series()   [{name, colour, dash, x, mean, low, high, width, faint, label}], drawn in order
+ * options.series()   [{name, colour, dash, x, mean, low, high, width, faint, label, alarms}], drawn in order;
+ *                    alarms: their number up to each x, marked where it grows
  * options.title, xLabel, yLabel, height, logX, logY, markers (points and bars instead of bands),
  * options.xTicks     exact places of ticks
  * options.ends       whether the vertical axis is that of the intervals, wherever zero is
@@ -121,6 +122,10 @@ class LineChart {
     }
     group.append(make("path", { d: `M${known.map((i) => at(i, line.mean)).join("L")}`, class: "curve", stroke: line.colour,
       "stroke-width": line.width || 2, "stroke-dasharray": line.dash || null, "stroke-opacity": line.faint ? 0.4 : 1, "data-name": line.name }));
+    for (const i of line.alarms ? known.filter((i) => line.alarms[i] > (i ? line.alarms[i - 1] : 0)) : []) {
+      const [px, py] = [x(line.x[i]), y(line.mean[i])];
+      group.append(make("path", { d: `M${px - 4},${py - 4}h8l-4,8Z`, class: "alarm", stroke: line.colour }));
+    }
     if (!this.options.markers) return;
     for (const i of known) {
       const place = x(line.x[i]);

@@ -129,6 +129,9 @@ def _curves(results: pl.DataFrame, places: Places) -> Data:
     points = -(-len(means) // n_cells)
     n_seeds = max(2, min(MOST_SEEDS, MOST_NUMBERS // max(1, n_cells * points)))
     data = _cells(means, "regret", places)
+    if "alarms" in means.columns:
+        for entry, curve in zip(data["cells"], _partition(means).values(), strict=True):
+            entry["alarms"] = shorts(curve["alarms"])
     seeds = _evenly_chosen(shown, cell, "replicate", n_seeds)
     seeds = seeds.sort(*cell, "replicate", step_of(results))
     for entry, of_seeds in zip(data["cells"], _partition(seeds).values(), strict=True):

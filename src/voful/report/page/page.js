@@ -32,8 +32,9 @@ if (shownProblems.length <= 6) {
       make("div", { class: "than" }, best.policy === DATA.reference || best.ratio === null ? "the least of all" : `${times(best.ratio)} that of ${reference}`));
   })));
 }
+const alarms = ROWS.some((row) => row.alarms > 0) ? " Alarms: their mean number in a run." : "";
 const interval = ROWS.some((row) => row.runs > 1) ? " Intervals: 95 %, by the bootstrap over the seeds." : "";
-section("results", "Results", `Regret after the last ${STEP}, mean over the seeds; lower is better. Click a row to look into it.${interval}`, headline());
+section("results", "Results", `Regret after the last ${STEP}, mean over the seeds; lower is better. Click a row to look into it.${interval}${alarms}`, headline());
 
 if (shownProblems.length > 2) {
   section("overview", "Overview", `Mean regret relative to ${reference}: blue is better, orange is worse. “Typical” is the geometric mean over the problems. Click a cell to look into it.`, matrix());
@@ -44,11 +45,12 @@ if (shownProblems.length > 2) {
 /** A policy's line in a chart. */
 const lineOf = (policy, x, line) => ({
   name: POLICIES[policy].name, label: POLICIES[policy].name, colour: colourOf(policy), dash: dashOf(policy),
-  x, mean: line.mean, low: line.low, high: line.high,
+  x, mean: line.mean, low: line.low, high: line.high, alarms: line.alarms,
 });
 const curvesOf = (problem) => DATA.curves.cells
   .filter((cell) => cell.problem === problem && visible(cell.policy))
   .map((cell) => lineOf(cell.policy, DATA.curves.steps[cell.steps], cell));
+const ALARMS = DATA.curves.cells.some((cell) => cell.alarms) ? " A triangle: some seed raised an alarm there." : "";
 const HINT = "Hover to read values; drag to zoom, double-click to go back. Click a policy to hide it, double-click to see it alone.";
 
 if (POLICIES.length > 10) {
@@ -60,13 +62,13 @@ const bandsToggle = () => toggle("intervals", state.bands, (on) => { state.bands
 const some = POLICIES.length > 10 ? ` Shown are the best overall and ${reference}; click a name to add it.` : "";
 if (shownProblems.length <= 4) {
   const charts = shownProblems.map((problem) => new LineChart({ title: PROBLEMS[problem].name, xLabel: STEP, yLabel: "cumulative regret", series: () => curvesOf(problem) }));
-  section("curves", "Regret", `Cumulative regret over the ${STEP}s, mean and interval.${some}`, legend(bandsToggle()),
+  section("curves", "Regret", `Cumulative regret over the ${STEP}s, mean and interval.${ALARMS}${some}`, legend(bandsToggle()),
     make("div", { class: shownProblems.length === 1 ? "charts one" : "charts" }, charts.map((chart) => chart.element)), make("p", { class: "hint" }, HINT));
 } else {
   let problem = shownProblems[0];
   const chart = new LineChart({ title: PROBLEMS[problem].name, xLabel: STEP, yLabel: "cumulative regret", height: 420, series: () => curvesOf(problem) });
   const pick = choice("Problem", shownProblems.map((p) => [p, PROBLEMS[p].name]), problem, (p) => { problem = p; chart.title(PROBLEMS[p].name); chart.zoomTo(null); });
-  section("curves", "Regret", `Cumulative regret over the ${STEP}s, mean and interval.${some}`, make("div", { class: "controls" }, pick.element), legend(bandsToggle()),
+  section("curves", "Regret", `Cumulative regret over the ${STEP}s, mean and interval.${ALARMS}${some}`, make("div", { class: "controls" }, pick.element), legend(bandsToggle()),
     make("div", { class: "charts one" }, chart.element), make("p", { class: "hint" }, HINT));
 }
 
@@ -160,6 +162,7 @@ if (DATA.theatre.length) {
       ]),
       ...(row.exponent === null ? [] : line("grows as", `${STEP}s^${row.exponent.toFixed(2)}${row.exponent_low === null ? "" : ` [${row.exponent_low.toFixed(2)}, ${row.exponent_high.toFixed(2)}]`}`)),
       ...line("coverage", row.coverage === null || row.coverage_low === null ? percent(row.coverage) : `${percent(row.coverage)} [${percent(row.coverage_low)}, ${percent(row.coverage_high)}]`),
+      ...(row.alarms > 0 ? line("alarms a run", show(row.alarms)) : []),
       ...line(`µs a ${STEP}`, show(row.time_per_step)),
       ...line("runs", String(row.runs)),
     ] : [make("h3", {}, "No run of this cell is stored")]),

@@ -23,6 +23,7 @@ function headline() {
       const promise = POLICIES[row.policy].promise;
       return make("span", { class: row.coverage !== null && promise !== null && row.coverage < promise - 1e-9 ? "warn" : null }, percent(row.coverage));
     } } : null,
+    ROWS.some((row) => row.alarms > 0) ? { key: "alarms", head: "alarms", number: true, of: (row) => row.alarms, cell: (row) => show(row.alarms) } : null,
     { key: "time", head: `µs a ${step}`, number: true, of: (row) => row.time_per_step, cell: (row) => show(row.time_per_step) },
     { key: "runs", head: "runs", number: true, of: (row) => row.runs, cell: (row) => String(row.runs) },
   ].filter(Boolean);

@@ -58,6 +58,11 @@ def has_widths(results: pl.DataFrame) -> bool:
     return there[step_of(there)].n_unique() > 1
 
 
+def has_alarms(results: pl.DataFrame) -> bool:
+    """Whether a policy has raised an alarm; versions that did not record any stored no column."""
+    return "alarms" in results.columns and bool((results["alarms"] > 0).any())
+
+
 def series_of(problems: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Name of each problem -> label of its series: those that differ in nothing but their noise.
 

@@ -14,6 +14,7 @@ import polars as pl
 from voful import validation
 from voful.report.statistics import intervals
 from voful.report.statistics.cells import cells, last_rows, step_of
+from voful.report.statistics.groups import has_alarms
 from voful.typing import FloatArray
 
 NO_REGRET = 1e-6  # a mean below it is rounding, and nothing to divide by
@@ -27,14 +28,18 @@ def final_table(results: pl.DataFrame) -> pl.DataFrame:
     Columns: problem, policy, runs, regret (mean), regret_error (standard error over the runs),
     regret_low, regret_high, regret_median, coverage (fraction of runs in which theta* was in the
     set at every check; null without a set), coverage_low, coverage_high (Clopper-Pearson),
-    time_per_step (microseconds in the policy a round or episode, median over the runs).
+    alarms (mean number in a run; null where they were not recorded), time_per_step (microseconds
+    in the policy a round or episode, median over the runs).
     """
     cell, last = ["problem", "policy"], last_rows(results)
+    recorded = "alarms" in last.columns
+    alarms = pl.col("alarms") if recorded else pl.lit(None, dtype=pl.Float64)
     time = pl.sum_horizontal(name for name in _TIMES if name in last.columns)
     more = last.group_by(cell).agg(
         coverage=pl.col("covered").cast(pl.Float64).mean(),
         successes=pl.col("covered").sum(),
         trials=pl.col("covered").count(),
+        alarms=alarms.mean(),
         time_per_step=1e6 * (time / pl.col(step_of(results))).median(),
     )
     low, high = intervals.clopper_pearson(more["successes"], more["trials"])
@@ -47,7 +52,7 @@ def final_table(results: pl.DataFrame) -> pl.DataFrame:
         .select(
             *(*cell, "runs"),
             *("regret", "regret_error", "regret_low", "regret_high", "regret_median"),
-            *("coverage", "coverage_low", "coverage_high", "time_per_step"),
+            *("coverage", "coverage_low", "coverage_high", "alarms", "time_per_step"),
         )
         .sort("problem", "regret", "policy")
     )
@@ -196,8 +201,15 @@ def curves(results: pl.DataFrame, column: str) -> pl.DataFrame:
 
 
 def regret_curves(results: pl.DataFrame) -> pl.DataFrame:
-    """Mean regret by problem, policy and round (or episode); `curves` has the columns."""
-    return curves(results, "regret")
+    """Mean regret by problem, policy and round (or episode); `curves` has the columns.
+
+    Where policies have raised alarms there is one more: alarms, their mean number in a run so far.
+    """
+    table = curves(results, "regret")
+    if not has_alarms(results):
+        return table
+    cell = ["problem", "policy", step_of(results)]
+    return table.join(results.group_by(cell).agg(pl.col("alarms").mean()), on=cell).sort(cell)
 
 
 def width_curves(results: pl.DataFrame) -> pl.DataFrame:
