@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +37,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A shell that starts a job in the background lets it ignore Ctrl-C, which tests are about.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     full = config.getoption("--full")
     settings.load_profile("full" if full else "quick")
     os.environ["VOFUL_TEST_FULL"] = "1" if full else "0"
