@@ -14,7 +14,7 @@ from voful.validation import fail, fail_shape, fail_type, integer_array
 
 
 class Log:
-    """Decisions in the order in which they were made.
+    """Decisions in the order in which they were made; what is given is kept, as arrays.
 
     Parameters
     ----------
@@ -36,8 +36,6 @@ class Log:
 
     Attributes
     ----------
-    actions, rewards, arms, contexts
-        As given, as arrays.
     propensities
         (n,) of the arms played.
     law
@@ -113,7 +111,7 @@ class Log:
 
     @property
     def x(self) -> FloatArray:
-        """(n, dim) features of the arms played: ``policy.partial_fit(log.x, log.rewards)``."""
+        """Features of the arms played, for ``policy.partial_fit(log.x, log.rewards)``."""
         if self.contexts is not None:
             n, p = self.contexts.shape
             n_actions = self.n_arms or int(self.actions.max(initial=0)) + 1
