@@ -19,6 +19,7 @@ PACKAGES = (
     "voful.bandits",
     "voful.mdp",
     "voful.confidence",
+    "voful.monitor",
     "voful.envs",
     "voful.checks",
     "voful.report.figures",

@@ -13,7 +13,10 @@ import voful
 
 PACKAGES = [
     voful,
-    *(getattr(voful, name) for name in ("bandits", "checks", "confidence", "envs", "mdp")),
+    *(
+        getattr(voful, name)
+        for name in ("bandits", "checks", "confidence", "envs", "mdp", "monitor")
+    ),
 ]
 FIGURES = import_module("voful.report.figures")
 
