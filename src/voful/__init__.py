@@ -17,6 +17,8 @@ __all__, __getattr__, __dir__ = on_demand(
         "Guarded": "bandits.guard",
         "LinearMixtureModel": "mdp.model",
         "Log": "logs.log",
+        "Ticket": "tickets",
+        "Tickets": "tickets",
         "compare": "logs.evaluate",
         "create": "registry",
         "evaluate": "logs.evaluate",

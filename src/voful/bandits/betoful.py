@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from voful.bandits import arguments as given
 from voful.bandits.optimism import best_for, most_optimistic
+from voful.bandits.pending import bet_choose_awaiting, cut_choose_awaiting
 from voful.bandits.watched import WatchedPolicy
 from voful.compiled import kernel
 from voful.confidence.algebra import dot, whiten
@@ -33,7 +34,7 @@ from voful.confidence.betting.state import (
     open_predictors,
     open_rules,
 )
-from voful.confidence.rule import choose, rule
+from voful.confidence.rule import rule
 from voful.confidence.standing import REFUTED, STATUS
 from voful.monitor.watch import watch_round, written_into
 from voful.parameters import parameter
@@ -279,8 +280,10 @@ class BetOFUL(WatchedPolicy):
             return WatchedCutState(*Theta.cut_state, *watch)
         return WatchedState(*Theta.rule_state, *watch)
 
-    def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
-        arm = choose(self._state, arms, mask)  # by the type of the state: with or without the cut
-        if arm < 0:
-            self._set.warn_empty()
-        return arm if arm >= 0 else ~arm
+    def _choose_awaiting(self, arms: FloatArray, mask: BoolArray, pending: FloatArray) -> int:
+        Theta = self._set
+        if isinstance(Theta, CutBettingEllipsoid):
+            return cut_choose_awaiting(
+                Theta.memory, Theta.constant_risk.memory, arms, mask, pending
+            )
+        return bet_choose_awaiting(Theta.memory, arms, mask, pending)

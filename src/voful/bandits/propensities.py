@@ -38,6 +38,12 @@ class Chooser:
     _chooses_by_upper: bool = False
     """Whether `select` maximises the upper end of `index`: then choices can be spread."""
 
+    _takes_pending: bool = False
+    """Whether choices heed arms whose rewards are still to come."""
+
+    _pending: FloatArray | None = None
+    """These arms, during one choice."""
+
     _space: ObservationSpace
     _rng: np.random.Generator
     _turn: int
@@ -61,6 +67,7 @@ class Chooser:
         floor: float = 0.0,
         spread: float = 0.0,
         draws: int = 64,
+        pending: npt.ArrayLike | None = None,
     ) -> Choice:
         """Draw an arm from probabilities that are known, and say them: for logs.
 
@@ -80,6 +87,8 @@ class Chooser:
             Costs at most 2 c sqrt(K) of regret in K rounds.
         draws
             Votes of Thompson sampling.
+        pending
+            As for `select`; then without `spread`.
 
         Returns
         -------
@@ -89,8 +98,10 @@ class Chooser:
         rows, allowed = self._allowed(arms, mask)
         votes = positive_int("draws", draws, 10**6)
         floor, spread = self._checked(floor, spread, rows, allowed)
+        awaited = self._awaited(pending, spread)
         self._turn += 1
         try:
+            self._pending = awaited
             planned, law = self._law_of(rows, allowed, floor, spread, votes)
             index = int(np.argmax(law))
             if law[index] < 1.0:
@@ -99,6 +110,7 @@ class Chooser:
                 index = min(int(np.searchsorted(sums, u, side="right")), _last(law))
             self._settle(rows, allowed, planned, index)
         finally:
+            self._pending = None
             self._turn += 1
         return Choice(index, float(law[index]), law)
 
@@ -109,6 +121,7 @@ class Chooser:
         *,
         floor: float = 0.0,
         spread: float = 0.0,
+        pending: npt.ArrayLike | None = None,
     ) -> FloatArray:
         """The probabilities of `choose`, (n_arms,), without drawing: nothing is changed.
 
@@ -116,7 +129,11 @@ class Chooser:
         """
         rows, allowed = self._allowed(arms, mask)
         floor, spread = self._checked(floor, spread, rows, allowed)
-        return self._law_of(rows, allowed, floor, spread, None)[1]
+        self._pending = self._awaited(pending, spread)
+        try:
+            return self._law_of(rows, allowed, floor, spread, None)[1]
+        finally:
+            self._pending = None
 
     def select_many(
         self,
@@ -142,6 +159,17 @@ class Chooser:
     ) -> tuple[FloatArray, BoolArray]:
         rows = self._space.arms(arms)
         return rows, self._space.mask(mask, len(rows))
+
+    def _awaited(self, pending: npt.ArrayLike | None, spread: float = 0.0) -> FloatArray | None:
+        """The arms that wait for their rewards; None where there are none."""
+        if pending is None:
+            return None
+        if not self._takes_pending:
+            raise fail("pending", pending, f"nothing: {type(self).__name__} is not told it")
+        if spread > 0.0:
+            raise fail("spread", spread, "0 where arms are pending")
+        rows = self._space.pending(pending)
+        return rows if len(rows) > 0 else None
 
     def _checked(
         self, floor: float, spread: float, arms: FloatArray, mask: BoolArray
