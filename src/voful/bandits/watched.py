@@ -57,7 +57,7 @@ class WatchedPolicy(CompiledPolicy, OptimisticPolicy):
             arm = choose(self._state, arms, mask)
         else:
             arm = self._choose_awaiting(arms, mask, self._pending)
-        if arm < 0:
+        if arm < 0 and self._standing is self._watch:
             self.confidence_set.warn_empty()
         return arm if arm >= 0 else ~arm
 
