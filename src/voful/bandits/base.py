@@ -15,7 +15,7 @@ from voful.bandits.optimism import most_optimistic
 from voful.bandits.propensities import Chooser
 from voful.confidence.algebra import dots
 from voful.confidence.base import BallSet, BaseConfidenceSet, RuleSet
-from voful.confidence.rule import Rule, observe_many
+from voful.confidence.rule import Rule, observe, observe_many, rule_of
 from voful.confidence.standing import EDGE, EMPTY, OK, STATUSES, Standing
 from voful.parameters import Declared, parameter
 from voful.typing import BoolArray, FloatArray, IntArray, Path
@@ -300,9 +300,11 @@ class CompiledPolicy(Policy):
         self._state = state
 
     def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
-        if self._rule.draw is not None:
-            self._rule.draw(*self._state, self._rng, arms, mask)
-        choice = self._rule.choose(*self._state, arms, mask)
+        state = self._state
+        rule = rule_of(state)
+        if rule.draw is not None:
+            rule.draw(*state, self._rng, arms, mask)
+        choice = rule.choose(*state, arms, mask)
         if choice >= 0:
             return choice
         if self.confidence_set is not None:
@@ -310,7 +312,7 @@ class CompiledPolicy(Policy):
         return ~choice
 
     def _observe(self, x: FloatArray, reward: float, variance: float) -> None:
-        self._rule.observe(*self._state, x, reward, variance)
+        observe(self._state, x, reward, variance)
 
     def _observe_many(self, X: FloatArray, rewards: FloatArray, variances: FloatArray) -> None:
         observe_many(self._state, X, rewards, variances)

@@ -23,6 +23,7 @@ from voful.confidence.algebra import (
 )
 from voful.typing import FloatArray
 from voful.validation import TOLERANCE, fail
+from voful.views import view
 
 
 class Ridge(NamedTuple):
@@ -50,14 +51,14 @@ def open_ridge(block: FloatArray, d: int) -> Ridge:
     b = 2 * d * d
     s = b + 2 * d
     return Ridge(
-        block[: d * d].reshape((d, d)),
-        block[d * d : b].reshape((d, d)),
-        block[b : b + d],
-        block[b + d : s],
-        block[s : s + 1],
-        block[s + 1 : s + 2],
-        block[s + 2 : s + 3],
-        block[s + 3 : s + 4],
+        view(block, 0, (d, d)),
+        view(block, d * d, (d, d)),
+        view(block, b, (d,)),
+        view(block, b + d, (d,)),
+        view(block, s, (1,)),
+        view(block, s + 1, (1,)),
+        view(block, s + 2, (1,)),
+        view(block, s + 3, (1,)),
     )
 
 
