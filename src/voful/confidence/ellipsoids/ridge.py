@@ -87,8 +87,8 @@ def ridge_update(ridge: Ridge, x: FloatArray, y: float, weight: float) -> tuple[
     Recursive least squares: c <- c + w M_new^-1 x (y - <x, c>), M_new^-1 x = M^-1 x / (1 + growth).
     Returns growth = w x'M^-1 x and the residual y - <x, c>, both from before the update.
     """
-    d = x.shape[0]
-    whitened, direction, carries = np.empty(d), np.empty(d), np.empty(d)
+    room = np.empty((3, x.shape[0]))
+    whitened, direction, carries = room[0], room[1], room[2]
     squared = whiten(ridge.whitener, x, whitened)
     return ridge_update_within(ridge, x, y, weight, squared, whitened, direction, carries)
 
