@@ -17,6 +17,7 @@ __all__, __getattr__, __dir__ = on_demand(
         "Guarded": "bandits.guard",
         "LinearMixtureModel": "mdp.model",
         "Log": "logs.log",
+        "PerAction": "bandits.per_action",
         "compare": "logs.evaluate",
         "create": "registry",
         "evaluate": "logs.evaluate",

@@ -18,6 +18,7 @@ from voful.bandits.linucb import LinUCB as LinUCB
 from voful.bandits.lofav import LOFAV as LOFAV
 from voful.bandits.losan import LOSAN as LOSAN
 from voful.bandits.oful import OFUL as OFUL
+from voful.bandits.per_action import PerAction as PerAction
 from voful.bandits.propensities import Choice as Choice
 from voful.bandits.save import SAVE as SAVE
 from voful.bandits.suplinucb import SupLinUCB as SupLinUCB

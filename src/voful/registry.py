@@ -17,8 +17,12 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "Entry", "Kind", "build", "create", "entries", "keywords", "load", "lookup"]
 
-_OTHERS = {"Evaluator": "voful.logs.evaluator", "LinearMixtureModel": "voful.mdp.model"}
-"""What is saved and no algorithm: class -> module."""
+_OTHERS = {
+    "Evaluator": "voful.logs.evaluator",
+    "LinearMixtureModel": "voful.mdp.model",
+    "PerAction": "voful.bandits.per_action",
+}
+"""What is saved and has no id: class -> module."""
 
 _BY_ID = {entry.id: entry for entry in ENTRIES}
 
