@@ -18,6 +18,8 @@ __all__, __getattr__, __dir__ = on_demand(
         "LinearMixtureModel": "mdp.model",
         "Log": "logs.log",
         "PerAction": "bandits.per_action",
+        "Ticket": "tickets",
+        "Tickets": "tickets",
         "compare": "logs.evaluate",
         "create": "registry",
         "evaluate": "logs.evaluate",

@@ -48,6 +48,8 @@ from voful.mdp.model import LinearMixtureModel as LinearMixtureModel
 from voful.persistence import FileFormatError as FileFormatError
 from voful.registry import create as create
 from voful.registry import load as load
+from voful.tickets import Ticket as Ticket
+from voful.tickets import Tickets as Tickets
 from voful.warming import warm as warm
 
 __version__: str

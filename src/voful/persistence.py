@@ -139,6 +139,11 @@ class Persistent(Stateful):
         """
         return 0
 
+    @classmethod
+    def _nested(cls, config: Mapping[str, Any]) -> Mapping[str, type[Persistent]]:
+        """The classes of arguments that are Persistent; a file's `config` may name them."""
+        return cls._arguments
+
     def config(self) -> dict[str, Any]:
         """The constructor's arguments that make this object anew."""
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
@@ -226,11 +231,18 @@ def _join_config(
     config = {**plain, **own}
     if isinstance(plain.get("seed"), dict):
         config["seed"] = _seed_sequence(**plain["seed"])
-    for name, argument in cls._arguments.items():
+    for name, argument in cls._nested(plain).items():
         if plain[name] is not None:
             nested = _join_config(argument, plain[name], arrays, f"{prefix}/{name}")
+            _check_size(argument, nested, arrays)
             config[name] = argument.from_config(nested)
     return config
+
+
+def _check_size(cls: type[Persistent], config: Mapping[str, Any], arrays: Arrays) -> None:
+    """ValueError where the arguments describe a larger object than the arrays can fill."""
+    if cls._least_numbers(config) > sum(array.size for array in arrays.values()):
+        raise ValueError("its arguments ask for more than the file holds")
 
 
 def _seed_sequence(
@@ -278,8 +290,7 @@ def load(path: Path, wanted: type[Persistent] | Callable[[str], type[Persistent]
             raise FileFormatError(f"{os.fspath(path)}: holds a {name}, not a {cls.__name__}")
         state = {k: array for k, array in arrays.items() if not k.startswith("config/")}
         config = _join_config(cls, header["config"], arrays)
-        if cls._least_numbers(config) > sum(array.size for array in state.values()):
-            raise ValueError("its arguments ask for more than the file holds")
+        _check_size(cls, config, state)
         thing = cls.from_config(config)
         thing.restore(state)
         if header["rng"] is not None:

@@ -83,7 +83,7 @@ class Policy(Chooser, Declared):
         mask: npt.ArrayLike | None = None,
         *,
         k: None = None,
-        pending: None = None,
+        pending: npt.ArrayLike | None = None,
     ) -> int: ...
 
     @overload
@@ -93,7 +93,7 @@ class Policy(Chooser, Declared):
         mask: npt.ArrayLike | None = None,
         *,
         k: int,
-        pending: None = None,
+        pending: npt.ArrayLike | None = None,
     ) -> IntArray: ...
 
     def select(
@@ -116,23 +116,25 @@ class Policy(Chooser, Declared):
             So many arms to play at once, each of which pays a reward of its own, rewards adding up:
             those with the k largest upper bounds; of Thompson sampling the k best of one draw.
         pending
-            Refused: no policy here is told of rewards that are still to come.
+            (m, dim) array: arms that were played and whose rewards are still to come, each as
+            often as it waits; `BetOFUL` and `CertifiedUCB` then look elsewhere, others refuse it.
 
         Returns
         -------
         int
             Row of `arms` to play; with `k` an array of k rows.
         """
-        if pending is not None:
-            self._refuse("pending", pending)
         rows = self._space.arms(arms)
         allowed = self._space.mask(mask, rows.shape[0])
+        awaited = None if pending is None else self._awaited(pending)
         self._turn += 1
         try:
+            self._pending = awaited
             if k is not None:
                 return self._choose_several(rows, allowed, k)
             return self._choose(rows, allowed)
         finally:
+            self._pending = None
             self._turn += 1
 
     def update(self, x: npt.ArrayLike, reward: float, *, variance: float | None = None) -> None:

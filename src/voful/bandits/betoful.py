@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from voful.bandits import arguments as given
 from voful.bandits.optimism import best_for, most_optimistic
+from voful.bandits.pending import bet_choose_awaiting, cut_choose_awaiting
 from voful.bandits.watched import WatchedPolicy
 from voful.compiled import kernel
 from voful.confidence.algebra import dot, whiten
@@ -318,3 +319,11 @@ class BetOFUL(WatchedPolicy):
         if isinstance(Theta, CutBettingEllipsoid):
             return WatchedCutState(*Theta.cut_state, *watch)
         return WatchedState(*Theta.rule_state, *watch)
+
+    def _choose_awaiting(self, arms: FloatArray, mask: BoolArray, pending: FloatArray) -> int:
+        Theta = self._set
+        if isinstance(Theta, CutBettingEllipsoid):
+            return cut_choose_awaiting(
+                Theta.memory, Theta.constant_risk.memory, arms, mask, pending
+            )
+        return bet_choose_awaiting(Theta.memory, arms, mask, pending)

@@ -79,19 +79,21 @@ def guarded_choice(
     lower: FloatArray,
     upper: FloatArray,
     scores: FloatArray,
+    optimism: FloatArray,
     left: BoolArray,
     mask: BoolArray,
     books: Books,
     t: float,
     d: int,
 ) -> int:
-    """The survivor with the largest min(score, U), or optimism's arm where the net acts.
+    """The survivor with the largest min(score, optimism's), or optimism's arm if the net acts.
 
+    Optimism goes by U, or less where rewards are still to come; costs are those of L and U.
     The net acts where the ledger would pass OFUL's bound, or where the heuristic's choices would
     have cost more than kappa times what optimism's have. Writes the round into the books.
     """
-    capped = np.minimum(scores, upper)
-    choice, leader = largest(capped, left), largest(upper, mask)
+    capped = np.minimum(scores, optimism)
+    choice, leader = largest(capped, left), largest(optimism, mask)
     gap = gap_of(choice, lower, upper, mask, books)
     if choice != leader:
         allowed = TRUST * books.optimism[0] + CREDIT * books.half
@@ -132,7 +134,7 @@ def choose_by_scores(
         return ~largest(scores, mask)
     t = open_ridge(blocks[books.own], d).n[0] + 1.0
     left = survivors(lower, upper, mask)
-    return guarded_choice(lower, upper, scores, left, mask, books, t, d)
+    return guarded_choice(lower, upper, scores, upper, left, mask, books, t, d)
 
 
 @kernel
