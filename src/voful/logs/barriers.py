@@ -130,8 +130,8 @@ class BarrierShard:
         while wanted > 0 and (found := self._peek()) is not None:
             path, rows = found
             n = min(wanted, CHUNK, len(rows.rewards))
-            taken = rows[:n]
-            self._next = path, rows[n:]
+            taken, others = rows.cut(n)
+            self._next = path, others
             self._learnt[path] += n
             wanted -= n
             yield np.ascontiguousarray(taken.X), np.ascontiguousarray(taken.rewards)
@@ -140,7 +140,7 @@ class BarrierShard:
 def learn_at_barriers(
     pool: Pool,
     shards: Sequence[Shard],
-    policy: BetOFUL,
+    policy: Any,
     reader: RowReader,
     kept: Checkpoint,
     reached: Reached | None,

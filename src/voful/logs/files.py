@@ -79,17 +79,18 @@ def _open_file(path: Path) -> LogFile:
 
 
 def check_files(files: Sequence[LogFile], reader: RowReader) -> None:
-    """ValueError where columns, the dimension or (of Parquet) rewards are wrong, before all else."""
+    """ValueError where columns, the dimension or (of Parquet) rewards are wrong."""
     for file in files:
         with naming(file.path):
-            reader.check_dimension(_first_rows(file.path))
+            reader.check_dimension(first_rows(file.path))
             if file.rows is not None and reader.skipped is None:
                 rewards = pl.scan_parquet(file.path).select("reward")
                 for first in range(0, file.rows, AT_A_TIME):
                     reader.check_rewards(rewards.slice(first, AT_A_TIME).collect(), first)
 
 
-def _first_rows(path: str) -> pl.DataFrame:
+def first_rows(path: str) -> pl.DataFrame:
+    """The first row of a file, if it has any."""
     if path.lower().endswith(".parquet"):
         return pl.scan_parquet(path).head(1).collect()
     return next(frames_of(path, rows=1), pl.DataFrame())
@@ -130,7 +131,9 @@ def deal(files: Sequence[LogFile], shards: int | str) -> list[Shard]:
     ends = np.cumsum([size for _, _, size in units])
     place = np.minimum((ends - 0.5 * np.array([u[2] for u in units])) * wanted / ends[-1], wanted)
     found: list[list[Piece]] = [[] for _ in range(wanted)]
-    for (path, frame, _), home in zip(units, np.minimum(place.astype(int), wanted - 1), strict=True):
+    for (path, frame, _), home in zip(
+        units, np.minimum(place.astype(int), wanted - 1), strict=True
+    ):
         mine = found[int(home)]
         if path in text:
             mine.append(Piece(path, 0, None))

@@ -65,8 +65,8 @@ def learn(
         Counts the rows that are left out, by reason; None: a bad row is an error, and nothing is
         learnt. Where the reward decides which rows are left out, the guarantee is void.
     checkpoint
-        A file to go on from after a kill: the same call again gives the same bits. It is removed
-        at the end.
+        A file to go on from after a kill: the same call again gives the same bits. Remove it once
+        the result is saved.
     on_rows
         Told how many rows were learnt, after each piece.
 
@@ -196,9 +196,7 @@ def _learn_shards(
         if ridge:
             learner, learnt = learn_sums(pool, dealt, policy, reader, on_rows)
         else:
-            learner, learnt = learn_at_barriers(
-                pool, dealt, policy, reader, kept, reached, on_rows
-            )
+            learner, learnt = learn_at_barriers(pool, dealt, policy, reader, kept, reached, on_rows)
     named = {file.digest: learnt[file.path] for file in files}
     learner._lineage = with_files(policy._lineage, named)
     return learner

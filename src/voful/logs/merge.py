@@ -38,9 +38,7 @@ _FREE = {"seed", "width_scale", "on_change", "audit", "refresh", "failure_prob"}
 """Arguments of BetOFUL in which shards may differ: no part of a bet or of its wealth."""
 
 
-def merge(
-    policies: Sequence[Any], *, failure_prob: float | None = None, after: Any = None
-) -> Any:
+def merge(policies: Sequence[Any], *, failure_prob: float | None = None, after: Any = None) -> Any:
     """One policy (or `Evaluator`) that has learnt what all of `policies` have.
 
     Of ridge policies (OFUL, LinTS, LinUCB, EpsilonGreedy, ConfidenceBall2) it is the one that saw
@@ -68,11 +66,12 @@ def merge(
         Where arguments differ, where rows or an ancestor would count twice, where a set is empty,
         refuted or was restarted, or where a shard is older than in `after`.
     """
-    parts = list(policies)
+    parts: list[Any] = list(policies)
     if len(parts) < 2:
         raise fail("policies", len(parts), "at least two")
     kinds = {type(part) for part in parts}
-    first, cls = parts[0], type(parts[0])
+    first: Any = parts[0]
+    cls = type(first)
     if not isinstance(first, (BetOFUL, Evaluator, *RIDGES)):
         raise fail_type("policies[0]", first, MERGEABLE)
     if len(kinds) > 1:
@@ -157,7 +156,7 @@ def _put_ridges(merged: Any, parts: Sequence[Any]) -> None:
 # --- betting sets -------------------------------------------------------------------------------
 
 
-def _empty_copy(first: BetOFUL, failure_prob: float | None, parts: Sequence[BetOFUL]) -> BetOFUL:
+def _empty_copy(first: Any, failure_prob: float | None, parts: Sequence[BetOFUL]) -> BetOFUL:
     """The policy to come, before it has learnt anything, of shards that can be merged."""
     if first.bet == CUT:
         raise fail("policies[0]: bet", CUT, "mixed, product or ratio: sets of constant risk do not "

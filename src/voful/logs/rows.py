@@ -34,9 +34,14 @@ class Rows(NamedTuple):
         told = {} if self.variances is None else {"variances": self.variances}
         policy.partial_fit(self.X, self.rewards, **told)
 
-    def __getitem__(self, rows: Any) -> Rows:
+    def cut(self, n: int) -> tuple[Rows, Rows]:
+        """The first n of them, and the others."""
         told = self.variances
-        return Rows(self.X[rows], self.rewards[rows], None if told is None else told[rows])
+        first, others = (
+            Rows(self.X[part], self.rewards[part], None if told is None else told[part])
+            for part in (slice(None, n), slice(n, None))
+        )
+        return first, others
 
 
 class RowReader:

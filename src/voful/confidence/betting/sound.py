@@ -44,8 +44,9 @@ def sound_memory(memory: FloatArray, own: FloatArray, feature_norm: float) -> In
     yield "slopes on their grids", whole(latest.places) and bool((latest.places <= ends).all())
     # Beyond the grid where sums of shards need more.
     least, most = rules.lambdas.min(), FAR * rules.lambdas.max()
-    yield "a lambda of the grid or above", bool(
-        ((state.Theta.lam >= least) & (state.Theta.lam <= most)).all()
+    yield (
+        "a lambda of the grid or above",
+        bool(((state.Theta.lam >= least) & (state.Theta.lam <= most)).all()),
     )
     yield from sound_ellipsoids(state.Theta, rules, rules.half / feature_norm)
     yield from sound_predictors(state.predictors, rules, feature_norm)
