@@ -106,9 +106,9 @@ class BarrierShard:
 
     def bend(self, merged: FloatArray) -> FloatArray:
         """Quadratics of all rows so far, bent on the intervals of the merged set."""
-        sums = empty_sums(merged)
+        memory, sums = merged.copy(), empty_sums(merged)  # what comes from Ray is read only
         for rows in self.rows():
-            bend_apart(merged, rows, sums)
+            bend_apart(memory, rows, sums)
         return quadratics_of(sums)
 
     def rows(self) -> Iterator[FloatArray]:

@@ -6,6 +6,7 @@ and "dr" come from each shard's own past: valid, not the bits of one pass.
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -81,6 +82,6 @@ def evaluate_files(
     evaluations = {}
     for number, name in enumerate(targets):
         own = [found[number] for found in parts]
-        recorder = Recorder(merge(own) if len(own) > 1 else own[0])
+        recorder = Recorder(merge(own) if len(own) > 1 else copy.deepcopy(own[0]))
         evaluations[name] = recorder.evaluation()
     return evaluations

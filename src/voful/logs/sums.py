@@ -18,7 +18,7 @@ class SumShard:
     """One shard of a policy whose state is sums over rows."""
 
     def __init__(self, shard: Shard, policy: Policy, skip: bool) -> None:
-        self._shard, self._policy = shard, policy
+        self._shard, self._policy = shard, copy.deepcopy(policy)  # Ray's are read only
         self._skipped: Counter[str] | None = Counter() if skip else None
 
     def learn(self) -> tuple[Policy, dict[str, int], Counter[str] | None]:
@@ -40,7 +40,7 @@ def learn_sums(
     """What `policy` is after all rows, and how many of each file there were."""
     fresh = type(policy).from_config(copy.deepcopy(policy.config()))
     skip = reader.skipped is not None
-    pool.start([Task(SumShard, (shard, copy.deepcopy(fresh), skip)) for shard in shards])
+    pool.start([Task(SumShard, (shard, fresh, skip)) for shard in shards])
     learnt: Counter[str] = Counter()
     parts = [copy.deepcopy(policy)]
     for part, rows, skipped in pool.call("learn"):
