@@ -32,7 +32,9 @@ from voful.logs.evaluate import compare as compare
 from voful.logs.evaluate import evaluate as evaluate
 from voful.logs.evaluation import Evaluation as Evaluation
 from voful.logs.evaluator import Evaluator as Evaluator
+from voful.logs.learn import learn as learn
 from voful.logs.log import Log as Log
+from voful.logs.merge import merge as merge
 from voful.logs.replay import replay as replay
 from voful.mdp.agents.bet_vtr import BetVTR as BetVTR
 from voful.mdp.agents.hf_ucrl_vtr_plus import HFUCRLVTRPlus as HFUCRLVTRPlus

@@ -62,6 +62,20 @@ class Policy(Chooser, Declared):
         """How many rewards were learnt."""
 
     @property
+    def lineage(self) -> dict[str, int]:
+        """How many rows were learnt of each source: by itself, from files, from merged policies."""
+        return self._lineage.rows(self.n_observations)
+
+    @property
+    def total_failure_prob(self) -> float | None:
+        """What `failure_prob` and the sets that were merged into this one may fail with together.
+
+        None where the policy has no set.
+        """
+        own = getattr(self, "failure_prob", None)
+        return None if own is None or self.confidence_set is None else own + self._lineage.spent
+
+    @property
     def status(self) -> str:
         """One of "ok", "empty", "refuted", "edge".
 
@@ -158,6 +172,8 @@ class Policy(Chooser, Declared):
             variance = self._space.variance(variance)
         elif variance is not None:
             self._refuse("variance", variance)
+        if not self._lineage.own:
+            self._lineage = self._lineage.begun()
         self._turn += 1
         try:
             self._observe(row, reward, variance or 0.0)
@@ -180,11 +196,16 @@ class Policy(Chooser, Declared):
             self._refuse("variances", variances)
         else:
             told = np.zeros(len(y))
+        if len(y):
+            self._lineage = self._lineage.begun()
         self._turn += 1
         try:
             self._observe_many(rows, y, told)
         finally:
             self._turn += 1
+
+    def _rows_learnt(self) -> int:
+        return self.n_observations
 
     def _refuse(self, name: str, value: object) -> Never:
         raise validation.fail(name, value, f"nothing: {type(self).__name__} is not told it")

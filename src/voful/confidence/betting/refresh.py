@@ -76,6 +76,13 @@ def rebuild(rules: Rules, Theta: Ellipsoids, scratch: Scratch, rows: FloatArray)
                 Theta.b[e, k, i] = 0.0
                 for j in range(d):
                     Theta.A[e, k, i, j] = 0.0
+    add_rows(rules, Theta, scratch, rows)
+
+
+@inlined
+def add_rows(rules: Rules, Theta: Ellipsoids, scratch: Scratch, rows: FloatArray) -> None:
+    """A, b and kappa with the minorants of these rows too; whiteners and centres stay."""
+    d = rules.theta0.shape[0]
     for i in range(rows.shape[0]):
         row = rows[i]
         a, lo, up = row[d + PREDICTION], row[d + LOW], row[d + HIGH]

@@ -212,6 +212,7 @@ def play_compiled(
     alarms = AlarmRounds(policy)
     if alarms.may_come:
         longest = min(longest, GATHER_EVERY)
+    policy._lineage = policy._lineage.begun()
     for first, last in _stretches(n_rounds, longest, measured):
         if first == 0 or (env.rounds_differ and first % BLOCK_ROUNDS == 0):
             block = next(blocks)
