@@ -31,9 +31,10 @@ __all__ = [
 _OTHERS = {
     "Evaluator": "voful.logs.evaluator",
     "LinearMixtureModel": "voful.mdp.model",
+    "PerAction": "voful.bandits.per_action",
     "Tickets": "voful.tickets",
 }
-"""What is saved and no algorithm: class -> module."""
+"""What is saved and has no id: class -> module."""
 
 _BY_ID = {entry.id: entry for entry in ENTRIES}
 

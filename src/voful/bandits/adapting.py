@@ -14,10 +14,10 @@ from voful.bandits.growth import LARGEST, grown, has_grown
 from voful.bandits.report import UNKNOWN, Report
 from voful.bandits.watched import WatchedPolicy
 from voful.confidence.betting import BettingEllipsoid
-from voful.confidence.rule import observe
+from voful.confidence.rule import observe, rule_of
 from voful.invariants import Invariants
-from voful.monitor.watch import Alarm, Watch
-from voful.typing import FloatArray
+from voful.monitor.watch import Alarm
+from voful.typing import BoolArray, FloatArray
 from voful.validation import ObservationSpace, fail, finite_float
 
 
@@ -159,21 +159,32 @@ class AdaptingPolicy(WatchedPolicy):
         observe(self._state, x, reward, 0.0)
 
     def _observe(self, x: FloatArray, reward: float, variance: float) -> None:
-        self._learn(x, reward)
-        self._tell(self._watch if self._report is None else self._report.learn(x, reward))
+        if self._report is None:
+            super()._observe(x, reward, variance)
+        else:
+            self._learn(x, reward)
+            self._report.learn(x, reward)
+            self._report.watch.tell_news(self)
 
     def _observe_many(self, X: FloatArray, rewards: FloatArray, variances: FloatArray) -> None:
-        self._betting.reserve(len(rewards))
-        for x, reward in zip(X, rewards, strict=True):
-            self._learn(x, float(reward))
-            if self._report is not None:
+        if self._report is None:
+            super()._observe_many(X, rewards, variances)
+        else:
+            for x, reward in zip(X, rewards, strict=True):
+                self._learn(x, float(reward))
                 self._report.learn(x, float(reward))
-        self._tell(self._watch if self._report is None else self._report.watch)
+            self._report.watch.tell_news(self)
 
-    def _tell(self, watch: Watch) -> None:
-        watch.tell_news(self)
+    # --- choices and answers --------------------------------------------------------------------
 
-    # --- answers --------------------------------------------------------------------------------
+    def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
+        if self._report is None:
+            return super()._choose(arms, mask)
+        if self._pending is None:
+            arm = rule_of(self._state).choose(*self._state, arms, mask)
+        else:
+            arm = self._choose_awaiting(arms, mask, self._pending)
+        return arm if arm >= 0 else ~arm  # what is left of the set that chooses is not reported
 
     def _index(self, arms: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         mean, lower, upper = super()._index(arms)

@@ -15,7 +15,7 @@ from voful.bandits.optimism import most_optimistic
 from voful.bandits.propensities import Chooser
 from voful.confidence.algebra import dots
 from voful.confidence.base import BallSet, BaseConfidenceSet, RuleSet
-from voful.confidence.rule import Rule, observe_many
+from voful.confidence.rule import Rule, observe, observe_many, rule_of
 from voful.confidence.standing import EDGE, EMPTY, OK, STATUSES, Standing
 from voful.parameters import Declared, parameter
 from voful.typing import BoolArray, FloatArray, IntArray, Path
@@ -60,6 +60,20 @@ class Policy(Chooser, Declared):
     @abstractmethod
     def n_observations(self) -> int:
         """How many rewards were learnt."""
+
+    @property
+    def lineage(self) -> dict[str, int]:
+        """How many rows were learnt of each source: by itself, from files, from merged policies."""
+        return self._lineage.rows(self.n_observations)
+
+    @property
+    def total_failure_prob(self) -> float | None:
+        """What `failure_prob` and the sets that were merged into this one may fail with together.
+
+        None where the policy has no set.
+        """
+        own = getattr(self, "failure_prob", None)
+        return None if own is None or self.confidence_set is None else own + self._lineage.spent
 
     @property
     def status(self) -> str:
@@ -158,6 +172,8 @@ class Policy(Chooser, Declared):
             variance = self._space.variance(variance)
         elif variance is not None:
             self._refuse("variance", variance)
+        if not self._lineage.own:
+            self._lineage = self._lineage.begun()
         self._turn += 1
         try:
             self._observe(row, reward, variance or 0.0)
@@ -180,11 +196,16 @@ class Policy(Chooser, Declared):
             self._refuse("variances", variances)
         else:
             told = np.zeros(len(y))
+        if len(y):
+            self._lineage = self._lineage.begun()
         self._turn += 1
         try:
             self._observe_many(rows, y, told)
         finally:
             self._turn += 1
+
+    def _rows_learnt(self) -> int:
+        return self.n_observations
 
     def _refuse(self, name: str, value: object) -> Never:
         raise validation.fail(name, value, f"nothing: {type(self).__name__} is not told it")
@@ -304,9 +325,11 @@ class CompiledPolicy(Policy):
         self._state = state
 
     def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
-        if self._rule.draw is not None:
-            self._rule.draw(*self._state, self._rng, arms, mask)
-        choice = self._rule.choose(*self._state, arms, mask)
+        state = self._state
+        rule = rule_of(state)
+        if rule.draw is not None:
+            rule.draw(*state, self._rng, arms, mask)
+        choice = rule.choose(*state, arms, mask)
         if choice >= 0:
             return choice
         if self.confidence_set is not None:
@@ -314,7 +337,7 @@ class CompiledPolicy(Policy):
         return ~choice
 
     def _observe(self, x: FloatArray, reward: float, variance: float) -> None:
-        self._rule.observe(*self._state, x, reward, variance)
+        observe(self._state, x, reward, variance)
 
     def _observe_many(self, X: FloatArray, rewards: FloatArray, variances: FloatArray) -> None:
         observe_many(self._state, X, rewards, variances)

@@ -37,10 +37,17 @@ from voful.confidence.guarded import (
     open_books,
     settle_radius,
 )
-from voful.confidence.rule import rule
+from voful.confidence.rule import rule, what_is_due
 from voful.confidence.standing import REFUTED, STATUS
 from voful.invariants import Invariants
-from voful.monitor.watch import MODE, RESTART, watch_round, written_into
+from voful.monitor.watch import (
+    MODE,
+    RESTART,
+    begin_anew,
+    respond,
+    watch_round,
+    written_into,
+)
 from voful.typing import BoolArray, FloatArray, Seed
 from voful.validation import NO_MASK
 
@@ -134,25 +141,34 @@ def certified_observe(
     x: FloatArray,
     reward: float,
     variance: float,
-) -> bool:
-    """The plug-in's ridges learn, OFUL's among them; then the betting set; then the watch.
-
-    Returns whether a refresh is due.
-    """
+) -> int:
+    """The plug-in's ridges learn, OFUL's among them; then the betting set; then the watch."""
     books = open_books(notes)
     plugin_learn(blocks, books.rest, books.half, x, reward)
     settle_radius(open_ridge(blocks[books.own], x.shape[0]), books)
-    due = bet_round(memory, history, x, reward, variance)
-    if watch_round(memory, facts, start, x, reward):
-        i = memory.shape[0]
-        for k in range(blocks.shape[0]):
-            for j in range(blocks.shape[1]):
-                blocks[k, j] = start[i]
-                i += 1
-        for j in range(notes.shape[0]):
-            notes[j] = start[i + j]
-        return False
-    return due
+    refresh = bet_round(memory, history, x, reward, variance)
+    return what_is_due(refresh, watch_round(memory, facts, reward))
+
+
+@kernel
+def certified_respond(
+    memory: FloatArray,
+    history: FloatArray,
+    blocks: FloatArray,
+    notes: FloatArray,
+    facts: FloatArray,
+    start: FloatArray,
+    x: FloatArray,
+    reward: float,
+) -> bool:
+    """`respond`, for the set, the plug-in and the books."""
+    anew, i = respond(memory, facts, start, x, reward), memory.shape[0]
+    if anew:
+        for block in blocks:
+            begin_anew(block, start, i)
+            i += block.shape[0]
+        begin_anew(notes, start, i)
+    return anew
 
 
 @kernel
@@ -200,7 +216,12 @@ class CertifiedUCB(GuardedPolicy, WatchedPolicy):
     """
 
     _rule = rule(
-        CertifiedState, certified_choose, certified_observe, certified_holds, refresh=bet_refresh
+        CertifiedState,
+        certified_choose,
+        certified_observe,
+        certified_holds,
+        refresh=bet_refresh,
+        respond=certified_respond,
     )
 
     on_change: str | None = given.on_change()
@@ -210,7 +231,7 @@ class CertifiedUCB(GuardedPolicy, WatchedPolicy):
         super()._build()
         self._learn_in(
             CertifiedState,
-            certified_observe,
+            self._rule,
             ridges=RIDGES,
             extra=RIDGE_EXTRA,
             rest=plugin_size(self.dim),

@@ -7,7 +7,6 @@ are those of the set whatever it does.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -18,6 +17,7 @@ from voful.bandits.base import CompiledPolicy, OptimisticPolicy
 from voful.bandits.optimism import arms_in, largest
 from voful.compiled import kernel, part
 from voful.confidence.betting.questions import none_left
+from voful.confidence.betting.refresh import bet_refresh
 from voful.confidence.betting.round import bet_observe
 from voful.confidence.betting.state import open_clock, open_ellipsoids
 from voful.confidence.ellipsoids.ridge import open_ridge, ridge_update
@@ -26,10 +26,12 @@ from voful.confidence.guarded import (
     Books,
     GuardedSet,
     guarded_ends,
+    guarded_holds,
     hoeffding_radius,
     open_books,
     settle_radius,
 )
+from voful.confidence.rule import Rule
 from voful.parameters import parameter
 from voful.typing import BoolArray, FloatArray, Seed
 from voful.validation import boolean, fail_type, vector
@@ -172,13 +174,13 @@ class GuardedPolicy(CompiledPolicy, OptimisticPolicy):
     )
     seed: Seed = given.seed()
 
-    def _learn_in(self, state: type, observe: Callable[..., bool], **kept: Any) -> None:
+    def _learn_in(self, state: type, rule: Rule, **kept: Any) -> None:
         """Make the set; the rule's state has this type, and `kept` is what it keeps besides."""
         self._set = self._heed(
             GuardedSet(
                 self._space,
                 state,
-                observe,
+                rule,
                 failure_prob=self.failure_prob,
                 theta_norm=(
                     given.unknown_norm(self.reward_range, self.feature_norm)
@@ -274,6 +276,10 @@ class GuardState(NamedTuple):
     notes: FloatArray  # `Books`
 
 
+# `choose` is given the heuristic's scores besides.
+GUARD: Final = Rule(choose_by_scores, guard_observe, guarded_holds, refresh=bet_refresh)
+
+
 class Guarded(GuardedPolicy):
     """Your own heuristic under guard: its choices, with a bound on their regret.
 
@@ -298,7 +304,7 @@ class Guarded(GuardedPolicy):
 
     def _build(self) -> None:
         super()._build()
-        self._learn_in(GuardState, guard_observe)
+        self._learn_in(GuardState, GUARD)
 
     def config(self) -> dict[str, Any]:
         """The arguments that can be stored: all but the heuristic."""

@@ -98,12 +98,11 @@ class Report(Stateful):
         self.betting.standing = self.watch
         self._start = self.betting.memory.copy()
 
-    def learn(self, x: FloatArray, reward: float) -> Watch:
-        """One round; whose news they are."""
+    def learn(self, x: FloatArray, reward: float) -> None:
+        """One round."""
         self._play(x, reward)
         if self.misfit == UNKNOWN and self.watch.answers_nothing and self.step[0] < STEPS:
             self._step_up(self._rows())
-        return self.watch
 
     def follow(self, other: Report) -> None:
         """Learn what another one has kept."""

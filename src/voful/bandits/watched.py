@@ -9,7 +9,6 @@ import numpy as np
 from voful.bandits import arguments as given
 from voful.bandits.base import CompiledPolicy, OptimisticPolicy, SomeSet
 from voful.confidence.betting import BettingEllipsoid
-from voful.confidence.rule import choose, observe
 from voful.monitor.watch import Alarm, Watch
 from voful.typing import BoolArray, FloatArray
 
@@ -54,10 +53,9 @@ class WatchedPolicy(CompiledPolicy, OptimisticPolicy):
 
     def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
         if self._pending is None:
-            arm = choose(self._state, arms, mask)
-        else:
-            arm = self._choose_awaiting(arms, mask, self._pending)
-        if arm < 0 and self._standing is self._watch:
+            return super()._choose(arms, mask)
+        arm = self._choose_awaiting(arms, mask, self._pending)
+        if arm < 0:
             self.confidence_set.warn_empty()
         return arm if arm >= 0 else ~arm
 
@@ -67,13 +65,12 @@ class WatchedPolicy(CompiledPolicy, OptimisticPolicy):
 
     def _observe(self, x: FloatArray, reward: float, variance: float) -> None:
         self._betting.reserve(1)
-        observe(self._state, x, reward, variance)
+        super()._observe(x, reward, variance)
         self._watch.tell_news(self)
 
     def _observe_many(self, X: FloatArray, rewards: FloatArray, variances: FloatArray) -> None:
         self._betting.reserve(len(rewards))
-        for x, reward in zip(X, rewards, strict=True):
-            observe(self._state, x, float(reward), 0.0)
+        super()._observe_many(X, rewards, variances)
         self._watch.tell_news(self)
 
     def _reserve(self, rounds: int, n_arms: int) -> None:
