@@ -23,9 +23,10 @@ from voful.confidence.betting.state import (
 )
 from voful.invariants import Invariants
 from voful.typing import FloatArray
-from voful.validation import ObservationSpace, boolean, choice, fail
+from voful.validation import ObservationSpace, boolean, choice, fail, nonnegative_float
 
 FIRST_CAPACITY = 64
+LARGEST_NORM = 1e4  # of theta, times feature_norm over half the reward range
 
 
 class BettingEllipsoid(BallSet):
@@ -58,6 +59,9 @@ class BettingEllipsoid(BallSet):
     width_scale
         Multiplies sqrt(rad) in `contains`, `support` and `interval` (1 = the theory); the recursion
         keeps the theory's intervals.
+    misfit
+        e: means need not be linear, |E[y | past, x] - <x, theta*>| <= e. The set then holds every
+        such theta*, and `support` and `interval` are those of the mean: wider by e. For "product".
     """
 
     _arrays = ("memory", "history")
@@ -73,6 +77,7 @@ class BettingEllipsoid(BallSet):
         bet: str = "mixed",
         refresh: bool = True,
         width_scale: float = 1.0,
+        misfit: float = 0.0,
     ) -> None:
         super().__init__(space)
         if space.reward_range is None:
@@ -83,6 +88,9 @@ class BettingEllipsoid(BallSet):
         self.bet = choice("bet", bet, BETS)
         self.refresh = boolean("refresh", refresh)
         self.width_scale = width_scale
+        self.misfit = nonnegative_float("misfit", misfit)
+        if self.misfit > 0.0 and bet != "product":
+            raise fail("misfit", misfit, 'bet="product": no other bet allows for it')
         check_scales(space.reward_range, space.feature_norm, theta_norm, self.theta_center)
         self.memory = new_memory(
             bet,
@@ -93,6 +101,7 @@ class BettingEllipsoid(BallSet):
             feature_norm=space.feature_norm,
             refresh=self.refresh,
             width_scale=width_scale,
+            misfit=self.misfit,
         )
         state = self.views()
         self._n = state.clock.n
@@ -142,7 +151,12 @@ class BettingEllipsoid(BallSet):
         return self._upper_ends(X)
 
     def _interval(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return ends(self.memory, X)
+        lower, upper = ends(self.memory, X)
+        return lower - self.misfit, upper + self.misfit
+
+    def _whatever_support(self, X: FloatArray) -> FloatArray:
+        in_ball = super()._whatever_support(X) + self.misfit
+        return np.minimum(in_ball, self._space.reward_limits[1])
 
     def _observe(self, x: FloatArray, reward: float) -> None:
         self.reserve(1)
@@ -188,7 +202,7 @@ def check_scales(
         raise fail("reward_range", reward_range, "a width between 1e-6 and 1e60")
     if not 1e-60 <= feature_norm <= 1e60:
         raise fail("feature_norm", feature_norm, "a number between 1e-60 and 1e60")
-    largest = 1e4 * half / feature_norm
+    largest = LARGEST_NORM * half / feature_norm
     if not theta_norm <= largest:
         allowed = f"at most 10^4 half the reward range / feature_norm = {largest:g}"
         raise fail("theta_norm", theta_norm, allowed)
