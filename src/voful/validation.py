@@ -302,6 +302,12 @@ class ObservationSpace:
             raise fail(f"{name}[{bad}]", X[bad], self._allowed_arm())
         return X
 
+    def pending(self, pending: npt.ArrayLike) -> FloatArray:
+        """Arms in the ball whose rewards are still to come, shape (m, dim), perhaps none."""
+        X = _rows("pending", pending, self.dim)
+        _check_rows("pending", X, self._limit, self._allowed_arm())
+        return X
+
     def mask(self, mask: npt.ArrayLike | None, n_arms: int) -> BoolArray:
         """Which arms may be played, at least one; None: all of them."""
         if mask is None:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from voful.bandits import arguments as given
 from voful.bandits.optimism import best_for, most_optimistic
+from voful.bandits.pending import bet_choose_awaiting, cut_choose_awaiting
 from voful.bandits.watched import WatchedPolicy
 from voful.compiled import kernel
 from voful.confidence.algebra import dot, whiten
@@ -33,9 +34,9 @@ from voful.confidence.betting.state import (
     open_predictors,
     open_rules,
 )
-from voful.confidence.rule import choose, rule
+from voful.confidence.rule import rule, what_is_due
 from voful.confidence.standing import REFUTED, STATUS
-from voful.monitor.watch import watch_round, written_into
+from voful.monitor.watch import begin_anew, respond, watch_round, written_into
 from voful.parameters import parameter
 from voful.typing import BoolArray, FloatArray, Seed
 from voful.validation import boolean, choice, fail, positive_int, vector
@@ -84,10 +85,23 @@ def watched_observe(
     x: FloatArray,
     reward: float,
     variance: float,
+) -> int:
+    """The set's round, then the watch's; what is due."""
+    refresh = bet_round(memory, history, x, reward, variance)
+    return what_is_due(refresh, watch_round(memory, facts, reward))
+
+
+@kernel
+def watched_respond(
+    memory: FloatArray,
+    history: FloatArray,
+    facts: FloatArray,
+    start: FloatArray,
+    x: FloatArray,
+    reward: float,
 ) -> bool:
-    """The set's round, then the watch's; whether a refresh is due."""
-    due = bet_round(memory, history, x, reward, variance)
-    return not watch_round(memory, facts, start, x, reward) and due
+    """`respond`, for the set alone."""
+    return respond(memory, facts, start, x, reward)
 
 
 @kernel
@@ -163,14 +177,27 @@ def watched_cut_observe(
     x: FloatArray,
     reward: float,
     variance: float,
+) -> int:
+    """Both sets' round, then the watch's; what is due."""
+    refresh = cut_round(memory, history, risk, x, reward, variance)
+    return what_is_due(refresh, watch_round(memory, facts, reward))
+
+
+@kernel
+def watched_cut_respond(
+    memory: FloatArray,
+    history: FloatArray,
+    risk: FloatArray,
+    facts: FloatArray,
+    start: FloatArray,
+    x: FloatArray,
+    reward: float,
 ) -> bool:
-    """Both sets' round, then the watch's; whether a refresh is due."""
-    due = cut_round(memory, history, risk, x, reward, variance)
-    if watch_round(memory, facts, start, x, reward):
-        for i in range(risk.shape[0]):
-            risk[i] = start[memory.shape[0] + i]
-        return False
-    return due
+    """`respond`, for both sets."""
+    anew = respond(memory, facts, start, x, reward)
+    if anew:
+        begin_anew(risk, start, memory.shape[0])
+    return anew
 
 
 @kernel
@@ -186,7 +213,14 @@ def watched_cut_holds(
     return facts[STATUS] != REFUTED and cut_holds(memory, history, risk, theta)
 
 
-rule(WatchedCutState, cut_choose, watched_cut_observe, watched_cut_holds, refresh=bet_refresh)
+rule(
+    WatchedCutState,
+    cut_choose,
+    watched_cut_observe,
+    watched_cut_holds,
+    refresh=bet_refresh,
+    respond=watched_cut_respond,
+)
 
 
 class BetOFUL(WatchedPolicy):
@@ -213,7 +247,14 @@ class BetOFUL(WatchedPolicy):
     This library's own algorithm; the proof, step by step, is on its page in the documentation.
     """
 
-    _rule = rule(WatchedState, bet_choose, watched_observe, watched_holds, refresh=bet_refresh)
+    _rule = rule(
+        WatchedState,
+        bet_choose,
+        watched_observe,
+        watched_holds,
+        refresh=bet_refresh,
+        respond=watched_respond,
+    )
 
     failure_prob: float = given.failure_prob()
     reward_range: tuple[float, float] = given.reward_range()
@@ -279,8 +320,10 @@ class BetOFUL(WatchedPolicy):
             return WatchedCutState(*Theta.cut_state, *watch)
         return WatchedState(*Theta.rule_state, *watch)
 
-    def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
-        arm = choose(self._state, arms, mask)  # by the type of the state: with or without the cut
-        if arm < 0:
-            self._set.warn_empty()
-        return arm if arm >= 0 else ~arm
+    def _choose_awaiting(self, arms: FloatArray, mask: BoolArray, pending: FloatArray) -> int:
+        Theta = self._set
+        if isinstance(Theta, CutBettingEllipsoid):
+            return cut_choose_awaiting(
+                Theta.memory, Theta.constant_risk.memory, arms, mask, pending
+            )
+        return bet_choose_awaiting(Theta.memory, arms, mask, pending)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -162,6 +163,12 @@ class Lottery:
 class Chooser(Lottery):
     """What a policy does besides `select`: say probabilities, choose several, choose often."""
 
+    _takes_pending: bool = False
+    """Whether choices heed arms whose rewards are still to come."""
+
+    _pending: FloatArray | None = None
+    """These arms, during one choice."""
+
     _space: ObservationSpace
 
     def choose(
@@ -172,6 +179,7 @@ class Chooser(Lottery):
         floor: float = 0.0,
         spread: float = 0.0,
         draws: int = 64,
+        pending: npt.ArrayLike | None = None,
     ) -> Choice:
         """Draw an arm from probabilities that are known, and say them: for logs.
 
@@ -191,13 +199,16 @@ class Chooser(Lottery):
             Costs at most 2 c sqrt(K) of regret in K rounds.
         draws
             Votes of Thompson sampling.
+        pending
+            As for `select`; then without `spread`.
 
         Returns
         -------
         Choice
             index, probability, probabilities.
         """
-        return self._draw(*self._allowed(arms, mask), floor, spread, draws)
+        with self._awaiting(pending, spread):
+            return self._draw(*self._allowed(arms, mask), floor, spread, draws)
 
     def probabilities(
         self,
@@ -206,12 +217,14 @@ class Chooser(Lottery):
         *,
         floor: float = 0.0,
         spread: float = 0.0,
+        pending: npt.ArrayLike | None = None,
     ) -> FloatArray:
         """The probabilities of `choose`, (n_arms,), without drawing: nothing is changed.
 
         Thompson sampling refuses: its votes are drawn.
         """
-        return self._chances(*self._allowed(arms, mask), floor, spread)
+        with self._awaiting(pending, spread):
+            return self._chances(*self._allowed(arms, mask), floor, spread)
 
     def select_many(
         self,
@@ -233,6 +246,23 @@ class Chooser(Lottery):
     ) -> tuple[FloatArray, BoolArray]:
         rows = self._space.arms(arms)
         return rows, self._space.mask(mask, len(rows))
+
+    @contextmanager
+    def _awaiting(self, pending: npt.ArrayLike | None, spread: float) -> Iterator[None]:
+        """One choice while these arms wait for their rewards."""
+        self._pending = None if pending is None else self._awaited(pending, spread)
+        try:
+            yield
+        finally:
+            self._pending = None
+
+    def _awaited(self, pending: npt.ArrayLike, spread: float = 0.0) -> FloatArray | None:
+        if not self._takes_pending:
+            raise fail("pending", pending, f"nothing: {type(self).__name__} is not told it")
+        if spread > 0.0:
+            raise fail("spread", spread, "0 where arms are pending")
+        rows = self._space.pending(pending)
+        return rows if len(rows) > 0 else None
 
 
 def one_hot(i: int, n: int) -> FloatArray:

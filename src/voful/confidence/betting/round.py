@@ -10,7 +10,7 @@ from voful.confidence.betting.quadratic import (
     ORIGIN_EVERY,
     add_row,
     grow,
-    move_origins,
+    is_refresh_due,
     settle,
     slab,
 )
@@ -116,11 +116,7 @@ def take_reward(
     clock.since_origin[0] += 1.0
     if clock.emptied[0] != 0.0:
         return False
-    due = rules.refresh_ratio > 0.0 and clock.n[0] >= clock.next_refresh[0]
-    if not due and clock.since_origin[0] >= ORIGIN_EVERY:
-        plays = latest.recent[: min(n + 1, N_RECENT)]
-        move_origins(rules, Theta, clock, plays, scratch.u, scratch.v)
-    return bool(due)
+    return bool(clock.since_origin[0] >= ORIGIN_EVERY or is_refresh_due(rules, clock))
 
 
 @kernel

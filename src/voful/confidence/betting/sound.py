@@ -42,7 +42,12 @@ def sound_memory(memory: FloatArray, own: FloatArray, feature_norm: float) -> In
     kinds = [rules.bets] if rules.bets in (PRODUCT, RATIO) else [PRODUCT, RATIO]
     ends = [{PRODUCT: PRODUCT_SLOPES, RATIO: RATIO_SLOPES}[kind] - 1 for kind in kinds]
     yield "slopes on their grids", whole(latest.places) and bool((latest.places <= ends).all())
-    yield "one of the lambdas", bool(np.isin(state.Theta.lam, rules.lambdas).all())
+    # Beyond the grid where sums of shards need more.
+    least, most = rules.lambdas.min(), FAR * rules.lambdas.max()
+    yield (
+        "a lambda of the grid or above",
+        bool(((state.Theta.lam >= least) & (state.Theta.lam <= most)).all()),
+    )
     yield from sound_ellipsoids(state.Theta, rules, rules.half / feature_norm)
     yield from sound_predictors(state.predictors, rules, feature_norm)
     yield "residuals", 0.0 <= latest.residuals.largest[0] <= FAR * (rules.half + _size(rules))

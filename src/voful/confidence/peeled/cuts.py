@@ -277,9 +277,9 @@ def leader(
     c: FloatArray,
     budget: int,
 ) -> tuple[int, int, int]:
-    """argmax_x max_theta x.theta over the arms allowed: (arm, cuts left of budget, worst status).
+    """Algorithm 1, line 5: argmax_x max_theta x.theta: (arm, cuts left of budget, worst status).
 
-    Every arm is bounded on the rows as they are; then (up to LARGEST_CONES) only the leading arm
+    Every arm allowed is bounded on the rows as they are; then (up to LARGEST_CONES) only the leader
     is cut, until it is tight or overtaken. Bounds are known up to a fraction of their distance from
     the prediction x.c: an arm which RESOLUTION of its OWN distance lifts to the leader counts as
     equal, and of the equals (all unit arms are, while the ball bounds them) the best predicted is
