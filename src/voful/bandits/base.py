@@ -317,7 +317,7 @@ class CompiledPolicy(Policy):
     """
 
     _rule: ClassVar[Rule]
-    _learns_in_python: bool = False
+    _learns_in_python = False
     """Whether there is more to learning than the rule: then no compiled loop plays it."""
 
     def _play_on(self, state: Any) -> None:
