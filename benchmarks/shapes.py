@@ -122,12 +122,14 @@ def scales(seeds: int, rounds: int) -> None:
         print(f"{name:16s} {means[name]:7.1f} {ratio:5.2f}x  +- {np.std(runs):.1f}", flush=True)
 
 
-def loses(kind: str, e: float, told: float, redraw: bool, seed: int, rounds: int) -> Lost:
+def loses(
+    kind: str, e: float, told: float, redraw: bool, seed: int, rounds: int, delta: float = 0.05
+) -> Lost:
     """Optimism over a set that is told a misfit, where the true one is e."""
     rng = np.random.default_rng([FIRST_SEED, seed])
     theta, arms = 0.5 * sphere(rng, 1)[0], sphere(rng, 20)
     space = ObservationSpace(5, 1.0, (-1.0, 1.0))
-    Theta = BettingEllipsoid(space, failure_prob=0.05, bet="product", misfit=told)
+    Theta = BettingEllipsoid(space, failure_prob=delta, bet="product", misfit=told)
     inside, x = True, arms[0]
     for t in range(rounds):
         if redraw:
