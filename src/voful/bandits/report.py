@@ -13,7 +13,7 @@ import numpy as np
 
 from voful.archive import Arrays
 from voful.confidence.betting import BettingEllipsoid
-from voful.confidence.betting.ellipsoid import LARGEST_NORM
+from voful.confidence.betting.base import LARGEST_NORM
 from voful.confidence.rule import observe
 from voful.invariants import Invariants, whole
 from voful.monitor.watch import N_ALARMS, NEWS, Watch

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from voful.archive import Arrays
-from voful.confidence.base import BallSet
+from voful.confidence.betting.base import BettingSet
 from voful.confidence.betting.questions import bet_holds, center_of, ends, is_empty
 from voful.confidence.betting.refresh import bet_refresh
 from voful.confidence.betting.round import bet_observe
@@ -26,10 +25,9 @@ from voful.typing import FloatArray
 from voful.validation import ObservationSpace, boolean, choice, fail, nonnegative_float
 
 FIRST_CAPACITY = 64
-LARGEST_NORM = 1e4  # of theta, times feature_norm over half the reward range
 
 
-class BettingEllipsoid(BallSet):
+class BettingEllipsoid(BettingSet):
     """Ellipsoids on which no bet against the truth would have won 1/failure_prob.
 
     Each round, before the reward, a bet is placed against every parameter: its wealth is a
@@ -79,23 +77,19 @@ class BettingEllipsoid(BallSet):
         width_scale: float = 1.0,
         misfit: float = 0.0,
     ) -> None:
-        super().__init__(space)
-        if space.reward_range is None:
-            raise fail("reward_range", None, "a pair (low, high): the bets need a bounded reward")
-        self.failure_prob = failure_prob
-        self.theta_norm = theta_norm
-        self.theta_center = np.zeros(space.dim) if theta_center is None else theta_center.copy()
+        super().__init__(
+            space, failure_prob=failure_prob, theta_norm=theta_norm, theta_center=theta_center
+        )
         self.bet = choice("bet", bet, BETS)
         self.refresh = boolean("refresh", refresh)
         self.width_scale = width_scale
         self.misfit = nonnegative_float("misfit", misfit)
         if self.misfit > 0.0 and bet != "product":
             raise fail("misfit", misfit, 'bet="product": no other bet allows for it')
-        check_scales(space.reward_range, space.feature_norm, theta_norm, self.theta_center)
         self.memory = new_memory(
             bet,
             delta=failure_prob,
-            reward_range=space.reward_range,
+            reward_range=self.reward_range,
             rho=theta_norm,
             theta0=self.theta_center,
             feature_norm=space.feature_norm,
@@ -188,28 +182,3 @@ class BettingEllipsoid(BallSet):
         rows = int(open_clock(memory).n[0]) if self.refresh else 0
         yield "a row of history for each round", history.shape == (rows, self.history.shape[1])
         yield from sound_history(history, self.memory, norm)
-
-
-def check_scales(
-    reward_range: tuple[float, float],
-    feature_norm: float,
-    theta_norm: float,
-    theta_center: FloatArray,
-) -> None:
-    """ValueError where squares of the scales would drown the reward range in rounding."""
-    half = 0.5 * (reward_range[1] - reward_range[0])
-    if not 1e-6 <= 2.0 * half <= 1e60:
-        raise fail("reward_range", reward_range, "a width between 1e-6 and 1e60")
-    if not 1e-60 <= feature_norm <= 1e60:
-        raise fail("feature_norm", feature_norm, "a number between 1e-60 and 1e60")
-    largest = LARGEST_NORM * half / feature_norm
-    if not theta_norm <= largest:
-        allowed = f"at most 10^4 half the reward range / feature_norm = {largest:g}"
-        raise fail("theta_norm", theta_norm, allowed)
-    if not math.hypot(*theta_center) <= largest:
-        allowed = f"a norm of at most 10^4 half the reward range / feature_norm = {largest:g}"
-        raise fail("theta_center", theta_center, allowed)
-    reach = feature_norm * (math.hypot(*theta_center) + theta_norm)
-    if reward_range[0] > reach or reward_range[1] < -reach:
-        allowed = f"a range that meets <x, theta>, which lies within {-reach:g} and {reach:g}"
-        raise fail("reward_range", reward_range, allowed)
