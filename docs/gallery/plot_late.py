@@ -24,7 +24,7 @@ regret = {"not told": np.zeros(N_ROUNDS), "told what waits": np.zeros(N_ROUNDS)}
 played = {label: np.zeros(N_ROUNDS, dtype=int) for label in regret}
 
 env = linear_bandit(dim=5, n_arms=20, sigma=0.1, seed=3)
-policy, waiting = voful.BetOFUL(5), deque()
+policy, waiting = voful.BetOFUL(5), deque[tuple[np.ndarray, float]]()
 for t in range(N_ROUNDS):
     means = env.mean_rewards
     i = policy.select(env.arms)
