@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers import assert_exit_rate, count, last_record, sphere
+from helpers import assert_exit_rate, count, full, last_record, sphere
 from voful import OFUL, VOFUL
 from voful.confidence import PeeledSet
 from voful.envs import LinearBandit, linear_bandit
@@ -57,6 +57,30 @@ def test_coverage(law: str) -> None:
 def test_the_test_can_fail() -> None:
     with pytest.raises(AssertionError, match="left the set"):
         assert_exit_rate(exits("two_point", 30, iota_scale=0.05), 30, DELTA)
+
+
+def exits_in_20_dimensions(law: str, runs: int, **params: Any) -> int:
+    left = 0
+    for run in range(runs):
+        env = linear_bandit(
+            dim=20, n_arms=5, redraw=run % 2 == 0, noise=law, sigma=0.3,
+            seed=np.random.SeedSequence([47, run]),
+        )  # fmt: skip
+        policy = VOFUL(20, n_rounds=250, failure_prob=DELTA, **params)
+        left += not last_record(policy, env, 250, check_every=25).covered
+    return left
+
+
+@pytest.mark.parametrize("law", LAWS if full() else ["two_point"])
+def test_coverage_in_20_dimensions(law: str) -> None:
+    """Power: 100 runs notice an exit rate of 3 delta with 95 %, 300 one of 2 delta with 92 %."""
+    runs = 300 if full() else 100
+    assert_exit_rate(exits_in_20_dimensions(law, runs), runs, DELTA)
+
+
+def test_the_test_in_20_dimensions_can_fail() -> None:
+    with pytest.raises(AssertionError, match="left the set"):
+        assert_exit_rate(exits_in_20_dimensions("two_point", 20, width_scale=0.2), 20, DELTA)
 
 
 def offered_exits(runs: int, *, retroactive: bool) -> int:
@@ -117,6 +141,16 @@ def mean_regret(policy: str, sigma: float, runs: int, rounds: int) -> float:
         last = last_record(made, env, rounds, check_every=rounds)
         finals.append(last.regret)
     return float(np.mean(finals))
+
+
+def test_in_20_dimensions_regret_falls_with_the_noise() -> None:
+    regret: dict[float, float] = {}
+    for sigma in (0.0, 0.3):
+        env = linear_bandit(dim=20, sigma=sigma, seed=np.random.SeedSequence([53, 0]))
+        regret[sigma] = last_record(VOFUL(20, n_rounds=6000), env, 6000, check_every=6000).regret
+    env = linear_bandit(dim=20, sigma=0.0, seed=np.random.SeedSequence([53, 0]))
+    oful = last_record(OFUL(20), env, 6000, check_every=6000).regret
+    assert regret[0.0] <= 0.8 * regret[0.3] <= 0.8 * 0.8 * oful
 
 
 @pytest.mark.parametrize("sigma", [0.0, 0.1])
