@@ -25,6 +25,7 @@ from voful import LOSAN, OFUL, BetOFUL, CRBetOFUL
 from voful.bench.contenders import lean_numpy_oful, public_api
 from voful.bench.data import make_data
 from voful.confidence.betting.questions import optimistic_ends
+from voful.confidence.betting.refresh import bet_refresh
 from voful.confidence.betting.round import place_bet, take_reward
 from voful.confidence.betting.state import new_scratch
 from voful.envs import linear_bandit
@@ -161,7 +162,7 @@ def speed(seeds: int, rounds: int) -> None:
 
 
 @numba.njit
-def compiled_rounds(state: Any, history: Any, arms: Any, rewards: Any) -> None:
+def compiled_rounds(state: Any, memory: Any, history: Any, arms: Any, rewards: Any) -> None:
     rules, Theta, predictors, latest, clock = state
     scratch = new_scratch(rules)
     for t in range(rewards.shape[0]):
@@ -169,7 +170,8 @@ def compiled_rounds(state: Any, history: Any, arms: Any, rewards: Any) -> None:
         i = np.argmax(upper)
         place_bet(rules, Theta, predictors, latest, clock, scratch, arms[i])
         y = rewards[t, i]
-        take_reward(rules, Theta, predictors, latest, clock, scratch, history, arms[i], y)
+        if take_reward(rules, Theta, predictors, latest, clock, scratch, history, arms[i], y):
+            bet_refresh(memory, history)
 
 
 def cost(rounds: int) -> None:
@@ -190,7 +192,7 @@ def cost(rounds: int) -> None:
                 state, quarters = Theta.views(), []
                 for part in np.array_split(rewards[:length], 4):
                     started = process_time()
-                    compiled_rounds(state, Theta.history, arms, part)
+                    compiled_rounds(state, Theta.memory, Theta.history, arms, part)
                     quarters.append((process_time() - started) / len(part) * 1e6)
                 runs.append(quarters)
             chunks = np.median(runs[1:], axis=0)

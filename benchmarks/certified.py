@@ -21,7 +21,7 @@ import numba
 import numpy as np
 
 from voful import OFUL, BetOFUL, CertifiedUCB, Guarded, LinTS
-from voful.confidence.rule import addresses
+from voful.confidence.rule import addresses, finish
 from voful.envs import linear_bandit
 from voful.experiments.play.compiled_loop import play_compiled
 from voful.typing import FloatArray
@@ -155,14 +155,20 @@ def greedy(rounds: int) -> None:
 
 @numba.njit
 def compiled_rounds(
-    choose: Any, observe: Any, refresh: Any, state: Any, arms: Any, mask: Any, rewards: Any
+    choose: Any,
+    observe: Any,
+    refresh: Any,
+    respond: Any,
+    state: Any,
+    arms: Any,
+    mask: Any,
+    rewards: Any,
 ) -> None:
     for t in range(rewards.shape[0]):
         i = choose(*state, arms, mask)
         due = observe(*state, arms[i], rewards[t, i], 0.0)
-        if refresh is not None:
-            if due:
-                refresh(*state)
+        if due != 0:
+            finish(due, refresh, respond, state, arms[i], rewards[t, i])
 
 
 def cost(rounds: int) -> None:
@@ -180,7 +186,7 @@ def cost(rounds: int) -> None:
                 policy._reserve(length, n_arms)
                 state, quarters = policy._state, []
                 rule = addresses(state, policy._rng, arms, NO_MASK)
-                functions = rule.choose, rule.observe, rule.refresh
+                functions = rule.choose, rule.observe, rule.refresh, rule.respond
                 for part in np.array_split(rewards[:length], 4):
                     started = process_time()
                     compiled_rounds(*functions, tuple(state), arms, NO_MASK, part)

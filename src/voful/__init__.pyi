@@ -18,6 +18,7 @@ from voful.bandits.linucb import LinUCB as LinUCB
 from voful.bandits.lofav import LOFAV as LOFAV
 from voful.bandits.losan import LOSAN as LOSAN
 from voful.bandits.oful import OFUL as OFUL
+from voful.bandits.per_action import PerAction as PerAction
 from voful.bandits.propensities import Choice as Choice
 from voful.bandits.save import SAVE as SAVE
 from voful.bandits.suplinucb import SupLinUCB as SupLinUCB
@@ -31,7 +32,9 @@ from voful.logs.evaluate import compare as compare
 from voful.logs.evaluate import evaluate as evaluate
 from voful.logs.evaluation import Evaluation as Evaluation
 from voful.logs.evaluator import Evaluator as Evaluator
+from voful.logs.learn import learn as learn
 from voful.logs.log import Log as Log
+from voful.logs.merge import merge as merge
 from voful.logs.replay import replay as replay
 from voful.mdp.agents.bet_vtr import BetVTR as BetVTR
 from voful.mdp.agents.hf_ucrl_vtr_plus import HFUCRLVTRPlus as HFUCRLVTRPlus
@@ -47,6 +50,8 @@ from voful.mdp.model import LinearMixtureModel as LinearMixtureModel
 from voful.persistence import FileFormatError as FileFormatError
 from voful.registry import create as create
 from voful.registry import load as load
+from voful.tickets import Ticket as Ticket
+from voful.tickets import Tickets as Tickets
 from voful.warming import warm as warm
 
 __version__: str

@@ -14,13 +14,14 @@ import io
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any, BinaryIO, ClassVar
 
 import numpy as np
 
 from voful.archive import Arrays, read_archive, write_archive
 from voful.atomic import atomic_file
 from voful.invariants import Invariants
+from voful.lineage import Lineage, of_arrays
 from voful.typing import Path
 
 FORMAT = "voful"
@@ -28,6 +29,7 @@ FORMAT_VERSION = 2
 LARGEST = 1e250  # of any number in a state
 TRIES = 500  # to copy a state while another thread changes it: some seconds
 HEADER = {"format", "format_version", "class", "config", "rng"}
+LINEAGE = "lineage"  # of files since 0.3, where the object has learnt
 
 
 class FileFormatError(ValueError):
@@ -129,6 +131,8 @@ class Persistent(Stateful):
     _arguments: ClassVar[Mapping[str, type[Persistent]]] = {}
     _turn: int = 0
     """Odd while a public method changes the object: `save` waits, in whatever thread."""
+    _lineage: Lineage = Lineage()
+    """Where what it has learnt came from, of policies and evaluators."""
 
     @classmethod
     def _least_numbers(cls, config: Mapping[str, Any]) -> int:
@@ -139,6 +143,11 @@ class Persistent(Stateful):
         """
         return 0
 
+    @classmethod
+    def _nested(cls, config: Mapping[str, Any]) -> Mapping[str, type[Persistent]]:
+        """The classes of arguments that are Persistent; a file's `config` may name them."""
+        return cls._arguments
+
     def config(self) -> dict[str, Any]:
         """The constructor's arguments that make this object anew."""
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
@@ -147,6 +156,10 @@ class Persistent(Stateful):
     def from_config(cls, config: dict[str, Any]) -> Persistent:
         """A new object from what `config` returned."""
         return cls(**config)
+
+    def _rows_learnt(self) -> int:
+        """How many rows it has learnt, of what can be merged."""
+        return 0
 
     def __repr__(self) -> str:
         arguments = ", ".join(f"{name}={_brief(value)}" for name, value in self.config().items())
@@ -166,6 +179,13 @@ def save(thing: Persistent, path: Path) -> None:
 
     Another thread may change the object meanwhile: what is written is its state between two calls.
     """
+    content = content_of(thing)
+    with atomic_file(path) as file:
+        file.write(content.getbuffer())
+
+
+def content_of(thing: Persistent) -> io.BytesIO:
+    """What `save` writes."""
     config, arrays = _split_config(thing)
     state, rng = _still_picture(thing)
     header = {
@@ -175,10 +195,11 @@ def save(thing: Persistent, path: Path) -> None:
         "config": _as_json(config),
         "rng": rng,
     }
+    if thing._lineage != Lineage():
+        header[LINEAGE] = thing._lineage.as_json()
     content = io.BytesIO()
     write_archive(content, header, arrays | state)
-    with atomic_file(path) as file:
-        file.write(content.getbuffer())
+    return content
 
 
 def _still_picture(thing: Persistent) -> tuple[Arrays, dict[str, Any] | None]:
@@ -226,11 +247,18 @@ def _join_config(
     config = {**plain, **own}
     if isinstance(plain.get("seed"), dict):
         config["seed"] = _seed_sequence(**plain["seed"])
-    for name, argument in cls._arguments.items():
+    for name, argument in cls._nested(plain).items():
         if plain[name] is not None:
             nested = _join_config(argument, plain[name], arrays, f"{prefix}/{name}")
+            _check_size(argument, nested, arrays)
             config[name] = argument.from_config(nested)
     return config
+
+
+def _check_size(cls: type[Persistent], config: Mapping[str, Any], arrays: Arrays) -> None:
+    """ValueError where the arguments describe a larger object than the arrays can fill."""
+    if cls._least_numbers(config) > sum(array.size for array in arrays.values()):
+        raise ValueError("its arguments ask for more than the file holds")
 
 
 def _seed_sequence(
@@ -270,7 +298,15 @@ def load(path: Path, wanted: type[Persistent] | Callable[[str], type[Persistent]
 
     The file may come from anyone: FileFormatError, or an object whose state is valid.
     """
-    with open(path, "rb") as file, _clear_errors(path):
+    with open(path, "rb") as file:
+        return load_from(file, path, wanted)
+
+
+def load_from(
+    file: BinaryIO, path: Path, wanted: type[Persistent] | Callable[[str], type[Persistent]]
+) -> Any:
+    """`load` from an open file, which errors call `path`."""
+    with _clear_errors(path):
         header, arrays = read_archive(file)
         name = _class_name(header, path)
         cls: Any = wanted if isinstance(wanted, type) else wanted(name)
@@ -278,12 +314,16 @@ def load(path: Path, wanted: type[Persistent] | Callable[[str], type[Persistent]
             raise FileFormatError(f"{os.fspath(path)}: holds a {name}, not a {cls.__name__}")
         state = {k: array for k, array in arrays.items() if not k.startswith("config/")}
         config = _join_config(cls, header["config"], arrays)
-        if cls._least_numbers(config) > sum(array.size for array in state.values()):
-            raise ValueError("its arguments ask for more than the file holds")
+        _check_size(cls, config, state)
         thing = cls.from_config(config)
         thing.restore(state)
         if header["rng"] is not None:
             thing._rng.bit_generator.state = header["rng"]
+        told = header.get(LINEAGE)
+        if told is not None:
+            thing._lineage = Lineage.from_json(told)
+        elif thing._rows_learnt() > 0:  # of a file without: every copy of its state has its name
+            thing._lineage = Lineage(own=of_arrays(state))
         return thing
 
 
@@ -317,6 +357,6 @@ def _class_name(header: dict[str, Any], path: Path) -> str:
             f"{FORMAT_VERSION}): load and play it with voful<0.2, or learn it anew"
         )
     named = isinstance(name, str) and name.isidentifier() and len(name) <= 100
-    if header.keys() != HEADER or not named:
+    if header.keys() - {LINEAGE} != HEADER or not named:
         raise FileFormatError(f"{place}: not a voful file, or a damaged one (its header)")
     return str(name)

@@ -15,10 +15,26 @@ if TYPE_CHECKING:
     from voful.persistence import Persistent
     from voful.typing import Path
 
-__all__ = ["KINDS", "Entry", "Kind", "build", "create", "entries", "keywords", "load", "lookup"]
+__all__ = [
+    "KINDS",
+    "Entry",
+    "Kind",
+    "build",
+    "class_named",
+    "create",
+    "entries",
+    "keywords",
+    "load",
+    "lookup",
+]
 
-_OTHERS = {"Evaluator": "voful.logs.evaluator", "LinearMixtureModel": "voful.mdp.model"}
-"""What is saved and no algorithm: class -> module."""
+_OTHERS = {
+    "Evaluator": "voful.logs.evaluator",
+    "LinearMixtureModel": "voful.mdp.model",
+    "PerAction": "voful.bandits.per_action",
+    "Tickets": "voful.tickets",
+}
+"""What is saved and has no id: class -> module."""
 
 _BY_ID = {entry.id: entry for entry in ENTRIES}
 
@@ -86,11 +102,16 @@ def load(path: Path, cls: type[Persistent] | None = None) -> Any:
         if name in _OTHERS:
             found: type[Persistent] = getattr(import_module(_OTHERS[name]), name)
             return found
-        known = {entry.name: entry for entry in ENTRIES}
-        if name not in known:
+        try:
+            return class_named(name)
+        except KeyError:
             raise persistence.FileFormatError(
                 f"{path}: holds a {name}, unknown here; pass its class as cls="
-            )
-        return known[name].cls
+            ) from None
 
     return persistence.load(path, cls or find)
+
+
+def class_named(name: str) -> type[Persistent]:
+    """The algorithm whose class has this name; KeyError where there is none."""
+    return {entry.name: entry for entry in ENTRIES}[name].cls

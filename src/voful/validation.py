@@ -292,14 +292,20 @@ class ObservationSpace:
         self._low, self._high = (-1e100, 1e100) if reward_range is None else reward_range
         self._slack = _slack(max(abs(self._low), abs(self._high)))
 
-    def arms(self, arms: npt.ArrayLike) -> FloatArray:
+    def arms(self, arms: npt.ArrayLike, name: str = "arms") -> FloatArray:
         """At least one arm in the ball, shape (n_arms, dim)."""
-        X = _rows("arms", arms, self.dim)
+        X = _rows(name, arms, self.dim)
         if len(X) == 0:
-            raise fail_shape("arms", X.shape, "at least one arm")
+            raise fail_shape(name, X.shape, "at least one arm")
         bad = _first_bad_row(X, self._limit)
         if bad >= 0:
-            raise fail(f"arms[{bad}]", X[bad], self._allowed_arm())
+            raise fail(f"{name}[{bad}]", X[bad], self._allowed_arm())
+        return X
+
+    def pending(self, pending: npt.ArrayLike) -> FloatArray:
+        """Arms in the ball whose rewards are still to come, shape (m, dim), perhaps none."""
+        X = _rows("pending", pending, self.dim)
+        _check_rows("pending", X, self._limit, self._allowed_arm())
         return X
 
     def mask(self, mask: npt.ArrayLike | None, n_arms: int) -> BoolArray:
@@ -314,16 +320,16 @@ class ObservationSpace:
             raise fail("mask", mask, allowed)
         return np.require(array, requirements=["C", "A", "W"])
 
-    def arm(self, x: npt.ArrayLike) -> FloatArray:
+    def arm(self, x: npt.ArrayLike, name: str = "x") -> FloatArray:
         """One arm in the ball, shape (dim,)."""
         if type(x) is np.ndarray and x.dtype is _FLOAT64 and x.flags.carray:
             row: FloatArray = x
         else:
-            row = _as_floats("x", x, f"a finite array of shape ({self.dim},)")
+            row = _as_floats(name, x, f"a finite array of shape ({self.dim},)")
         if row.ndim != 1 or len(row) != self.dim:
-            raise fail_shape("x", row.shape, f"shape ({self.dim},)")
+            raise fail_shape(name, row.shape, f"shape ({self.dim},)")
         if _is_bad_row(row, self._limit):
-            raise fail("x", row, self._allowed_arm())
+            raise fail(name, row, self._allowed_arm())
         return row
 
     def reward(self, reward: float) -> float:
@@ -353,10 +359,12 @@ class ObservationSpace:
         """The true variance of a reward's noise, for algorithms that must be told."""
         return nonnegative_float("variance", variance)
 
-    def batch(self, X: npt.ArrayLike, rewards: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    def batch(
+        self, X: npt.ArrayLike, rewards: npt.ArrayLike, name: str = "X"
+    ) -> tuple[FloatArray, FloatArray]:
         """Arms (n, dim) and their rewards (n,), checked as a whole before anything is learnt."""
-        rows = _rows("X", X, self.dim)
-        _check_rows("X", rows, self._limit, self._allowed_arm())
+        rows = _rows(name, X, self.dim)
+        _check_rows(name, rows, self._limit, self._allowed_arm())
         y = _as_floats("rewards", rewards, f"a finite array of shape ({rows.shape[0]},)")
         if y.shape != (rows.shape[0],):
             raise fail_shape("rewards", y.shape, f"shape ({rows.shape[0]},)")

@@ -9,7 +9,7 @@ import numpy as np
 
 from helpers import make_policy, play_some
 from mdp_helpers import random_model, random_walk, signed_model
-from voful import BetOFUL, Evaluator, Guarded, Log, registry
+from voful import BetOFUL, Evaluator, Guarded, Log, PerAction, registry
 from voful.mdp.model import LinearMixtureModel
 
 
@@ -21,6 +21,7 @@ def write_all(directory: Path) -> list[str]:
     for variant, policy in enumerate(_unregistered()):
         play_some(policy, 70)
         policy.save(directory / f"{type(policy).__name__.lower()}-{variant + 2}.voful")
+    _per_action().save(directory / "peraction-0.voful")
     random_model().save(directory / "model-0.voful")
     for variant, evaluator in enumerate(_evaluators()):
         evaluator.save(directory / f"evaluator-{variant}.voful")
@@ -29,6 +30,12 @@ def write_all(directory: Path) -> list[str]:
 
 def _unregistered() -> list[Any]:
     return [Guarded(3), *(BetOFUL(3, bet=bet) for bet in ("mixed+cr", "product", "ratio"))]
+
+
+def _per_action() -> PerAction:
+    policy, rng = PerAction(2, 2), np.random.default_rng(0)
+    policy.partial_fit(0.7 * rng.random((40, 2)), rng.integers(0, 2, 40), rng.random(40))
+    return policy
 
 
 def _things(id: str, kind: str) -> list[Any]:

@@ -11,7 +11,7 @@ import pytest
 from helpers import full, sphere
 from voful import OFUL, BetOFUL
 from voful.confidence.betting.minorant import bend, weigh
-from voful.confidence.betting.quadratic import distance, slab
+from voful.confidence.betting.quadratic import ORIGIN_EVERY, distance, slab
 from voful.confidence.betting.refresh import bet_refresh
 from voful.confidence.betting.state import (
     HIGH,
@@ -126,6 +126,11 @@ def in_long_double(
     return A, float(wide(state.rules.log_inverse_delta) - kappa - ball + inner)
 
 
+def origins_move(state: Any, n: int) -> int:
+    """The round after which the origins move to their centres."""
+    return n + ORIGIN_EVERY - int(state.clock.since_origin[0])
+
+
 @pytest.mark.parametrize("amplitude", [0.0, 0.003])
 @pytest.mark.parametrize("refresh", [True, False])
 def test_theta_stays_and_rad_is_exact(amplitude: float, refresh: bool) -> None:
@@ -136,14 +141,17 @@ def test_theta_stays_and_rad_is_exact(amplitude: float, refresh: bool) -> None:
     player = Player(2, arms, refresh=refresh)
     Theta, state = player.Theta, player.views
     X, a, terms = np.zeros((ROUNDS, 2)), np.zeros(ROUNDS), np.zeros((3, ROUNDS, 3))
-    n, worst = 0, 0.0
+    n, worst, look = 0, 0.0, 0
     while n < ROUNDS:
-        due = int(state.clock.next_refresh[0]) if refresh else n + 20_000
-        stop = min(ROUNDS, due)
+        due = int(state.clock.next_refresh[0]) if refresh else ROUNDS + 1
+        stop = min(ROUNDS, due, origins_move(state, n))
         worst = max(worst, player.play(theta, noise[n:stop], X, a, terms, n))
         n = stop
-        if refresh and n == due:
+        if n == min(due, origins_move(state, n)):
             bet_refresh(Theta.memory, Theta.history)
+        if n < min(due, look, ROUNDS):
+            continue
+        look = n + 20_000
         for e in range(3):
             if refresh and n == due:  # did the refresh keep the streamed set or the rebuilt one?
                 bent = np.zeros((n, 3))
@@ -167,7 +175,7 @@ def test_theta_stays_in_dimension_20() -> None:
     X, a, terms = np.zeros((chunk, 20)), np.zeros(chunk), np.zeros((3, chunk, 3))
     n = 0
     while n < ROUNDS:
-        due = int(state.clock.next_refresh[0])
+        due = min(int(state.clock.next_refresh[0]), origins_move(state, n))
         noise = 0.003 * rng.uniform(-1, 1, min(ROUNDS - n, due - n, chunk))
         assert player.play(theta, noise, X, a, terms, 0) <= 1.0 + 1e-9
         n += len(noise)

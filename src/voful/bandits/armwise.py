@@ -34,7 +34,7 @@ class ArmBounds(NamedTuple):
     noise_scale: float
     n_rounds: float
     delta: float
-    bias: float  # of the ridge, where it is counted: S
+    constant: float  # S, where the ridge's bias is counted; the whole factor, where it is given
     width_scale: float
 
 
@@ -50,7 +50,7 @@ def arm_width(bounds: ArmBounds, n_arms: int, n_levels: int) -> float:
     """Factor of |x|_{A^-1} among n_arms arms, width_scale included."""
     n_bounds = bounds.n_rounds * n_arms * n_levels
     alpha = linucb_alpha(bounds.noise_scale, n_bounds, bounds.delta)
-    return bounds.width_scale * (alpha + bounds.bias)
+    return bounds.width_scale * (alpha + bounds.constant)
 
 
 @kernel

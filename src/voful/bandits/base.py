@@ -15,7 +15,7 @@ from voful.bandits.optimism import most_optimistic
 from voful.bandits.propensities import Chooser
 from voful.confidence.algebra import dots
 from voful.confidence.base import BallSet, BaseConfidenceSet, RuleSet
-from voful.confidence.rule import Rule, observe_many
+from voful.confidence.rule import Rule, observe, observe_many, rule_of
 from voful.confidence.standing import EDGE, EMPTY, OK, STATUSES, Standing
 from voful.parameters import Declared, parameter
 from voful.typing import BoolArray, FloatArray, IntArray, Path
@@ -62,6 +62,20 @@ class Policy(Chooser, Declared):
         """How many rewards were learnt."""
 
     @property
+    def lineage(self) -> dict[str, int]:
+        """How many rows were learnt of each source: by itself, from files, from merged policies."""
+        return self._lineage.rows(self.n_observations)
+
+    @property
+    def total_failure_prob(self) -> float | None:
+        """What `failure_prob` and the sets that were merged into this one may fail with together.
+
+        None where the policy has no set.
+        """
+        own = getattr(self, "failure_prob", None)
+        return None if own is None or self.confidence_set is None else own + self._lineage.spent
+
+    @property
     def status(self) -> str:
         """One of "ok", "empty", "refuted", "edge".
 
@@ -83,7 +97,7 @@ class Policy(Chooser, Declared):
         mask: npt.ArrayLike | None = None,
         *,
         k: None = None,
-        pending: None = None,
+        pending: npt.ArrayLike | None = None,
     ) -> int: ...
 
     @overload
@@ -93,7 +107,7 @@ class Policy(Chooser, Declared):
         mask: npt.ArrayLike | None = None,
         *,
         k: int,
-        pending: None = None,
+        pending: npt.ArrayLike | None = None,
     ) -> IntArray: ...
 
     def select(
@@ -116,23 +130,25 @@ class Policy(Chooser, Declared):
             So many arms to play at once, each of which pays a reward of its own, rewards adding up:
             those with the k largest upper bounds; of Thompson sampling the k best of one draw.
         pending
-            Refused: no policy here is told of rewards that are still to come.
+            (m, dim) array: arms that were played and whose rewards are still to come, each as
+            often as it waits; `BetOFUL` and `CertifiedUCB` then look elsewhere, others refuse it.
 
         Returns
         -------
         int
             Row of `arms` to play; with `k` an array of k rows.
         """
-        if pending is not None:
-            self._refuse("pending", pending)
         rows = self._space.arms(arms)
         allowed = self._space.mask(mask, rows.shape[0])
+        awaited = None if pending is None else self._awaited(pending)
         self._turn += 1
         try:
+            self._pending = awaited
             if k is not None:
                 return self._choose_several(rows, allowed, k)
             return self._choose(rows, allowed)
         finally:
+            self._pending = None
             self._turn += 1
 
     def update(self, x: npt.ArrayLike, reward: float, *, variance: float | None = None) -> None:
@@ -156,6 +172,8 @@ class Policy(Chooser, Declared):
             variance = self._space.variance(variance)
         elif variance is not None:
             self._refuse("variance", variance)
+        if not self._lineage.own:
+            self._lineage = self._lineage.begun()
         self._turn += 1
         try:
             self._observe(row, reward, variance or 0.0)
@@ -178,11 +196,16 @@ class Policy(Chooser, Declared):
             self._refuse("variances", variances)
         else:
             told = np.zeros(len(y))
+        if len(y):
+            self._lineage = self._lineage.begun()
         self._turn += 1
         try:
             self._observe_many(rows, y, told)
         finally:
             self._turn += 1
+
+    def _rows_learnt(self) -> int:
+        return self.n_observations
 
     def _refuse(self, name: str, value: object) -> Never:
         raise validation.fail(name, value, f"nothing: {type(self).__name__} is not told it")
@@ -294,15 +317,19 @@ class CompiledPolicy(Policy):
     """
 
     _rule: ClassVar[Rule]
+    _learns_in_python = False
+    """Whether there is more to learning than the rule: then no compiled loop plays it."""
 
     def _play_on(self, state: Any) -> None:
         """Let the rule work on this state."""
         self._state = state
 
     def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
-        if self._rule.draw is not None:
-            self._rule.draw(*self._state, self._rng, arms, mask)
-        choice = self._rule.choose(*self._state, arms, mask)
+        state = self._state
+        rule = rule_of(state)
+        if rule.draw is not None:
+            rule.draw(*state, self._rng, arms, mask)
+        choice = rule.choose(*state, arms, mask)
         if choice >= 0:
             return choice
         if self.confidence_set is not None:
@@ -310,7 +337,7 @@ class CompiledPolicy(Policy):
         return ~choice
 
     def _observe(self, x: FloatArray, reward: float, variance: float) -> None:
-        self._rule.observe(*self._state, x, reward, variance)
+        observe(self._state, x, reward, variance)
 
     def _observe_many(self, X: FloatArray, rewards: FloatArray, variances: FloatArray) -> None:
         observe_many(self._state, X, rewards, variances)

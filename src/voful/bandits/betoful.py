@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from voful.bandits import arguments as given
+from voful.bandits.adapting import AdaptingPolicy
 from voful.bandits.optimism import best_for, most_optimistic
-from voful.bandits.watched import WatchedPolicy
+from voful.bandits.pending import bet_choose_awaiting, cut_choose_awaiting
+from voful.bandits.report import UNKNOWN
 from voful.compiled import kernel
 from voful.confidence.algebra import dot, whiten
 from voful.confidence.betting import BettingEllipsoid
@@ -33,12 +35,12 @@ from voful.confidence.betting.state import (
     open_predictors,
     open_rules,
 )
-from voful.confidence.rule import choose, rule
+from voful.confidence.rule import rule, what_is_due
 from voful.confidence.standing import REFUTED, STATUS
-from voful.monitor.watch import watch_round, written_into
+from voful.monitor.watch import begin_anew, respond, watch_round, written_into
 from voful.parameters import parameter
 from voful.typing import BoolArray, FloatArray, Seed
-from voful.validation import boolean, choice, fail, positive_int, vector
+from voful.validation import boolean, choice, fail, nonnegative_float, positive_int, vector
 
 
 class WatchedState(NamedTuple):
@@ -84,10 +86,23 @@ def watched_observe(
     x: FloatArray,
     reward: float,
     variance: float,
+) -> int:
+    """The set's round, then the watch's; what is due."""
+    refresh = bet_round(memory, history, x, reward, variance)
+    return what_is_due(refresh, watch_round(memory, facts, reward))
+
+
+@kernel
+def watched_respond(
+    memory: FloatArray,
+    history: FloatArray,
+    facts: FloatArray,
+    start: FloatArray,
+    x: FloatArray,
+    reward: float,
 ) -> bool:
-    """The set's round, then the watch's; whether a refresh is due."""
-    due = bet_round(memory, history, x, reward, variance)
-    return not watch_round(memory, facts, start, x, reward) and due
+    """`respond`, for the set alone."""
+    return respond(memory, facts, start, x, reward)
 
 
 @kernel
@@ -163,14 +178,27 @@ def watched_cut_observe(
     x: FloatArray,
     reward: float,
     variance: float,
+) -> int:
+    """Both sets' round, then the watch's; what is due."""
+    refresh = cut_round(memory, history, risk, x, reward, variance)
+    return what_is_due(refresh, watch_round(memory, facts, reward))
+
+
+@kernel
+def watched_cut_respond(
+    memory: FloatArray,
+    history: FloatArray,
+    risk: FloatArray,
+    facts: FloatArray,
+    start: FloatArray,
+    x: FloatArray,
+    reward: float,
 ) -> bool:
-    """Both sets' round, then the watch's; whether a refresh is due."""
-    due = cut_round(memory, history, risk, x, reward, variance)
-    if watch_round(memory, facts, start, x, reward):
-        for i in range(risk.shape[0]):
-            risk[i] = start[memory.shape[0] + i]
-        return False
-    return due
+    """`respond`, for both sets."""
+    anew = respond(memory, facts, start, x, reward)
+    if anew:
+        begin_anew(risk, start, memory.shape[0])
+    return anew
 
 
 @kernel
@@ -186,10 +214,17 @@ def watched_cut_holds(
     return facts[STATUS] != REFUTED and cut_holds(memory, history, risk, theta)
 
 
-rule(WatchedCutState, cut_choose, watched_cut_observe, watched_cut_holds, refresh=bet_refresh)
+rule(
+    WatchedCutState,
+    cut_choose,
+    watched_cut_observe,
+    watched_cut_holds,
+    refresh=bet_refresh,
+    respond=watched_cut_respond,
+)
 
 
-class BetOFUL(WatchedPolicy):
+class BetOFUL(AdaptingPolicy):
     """Optimism over a betting ellipsoid: no variance, no horizon, no tuning.
 
     For rewards in a known range with E[y | past, x] = <x, theta*> and
@@ -213,11 +248,18 @@ class BetOFUL(WatchedPolicy):
     This library's own algorithm; the proof, step by step, is on its page in the documentation.
     """
 
-    _rule = rule(WatchedState, bet_choose, watched_observe, watched_holds, refresh=bet_refresh)
+    _rule = rule(
+        WatchedState,
+        bet_choose,
+        watched_observe,
+        watched_holds,
+        refresh=bet_refresh,
+        respond=watched_respond,
+    )
 
     failure_prob: float = given.failure_prob()
     reward_range: tuple[float, float] = given.reward_range()
-    theta_norm: float = given.theta_norm(
+    theta_norm: float | None = given.theta_norm_or_none(
         "|theta* - theta_center| <= theta_norm; theta_center None: 0."
     )
     theta_center: npt.ArrayLike | None = parameter(
@@ -239,6 +281,19 @@ class BetOFUL(WatchedPolicy):
         "Multiplies the half-width of the set where it is used or asked (1 = the theory); the bets "
         "themselves keep the theory's intervals."
     )
+    misfit: float | str = parameter(
+        lambda name, value: UNKNOWN if value == UNKNOWN else nonnegative_float(name, value),
+        "e: |E[y | past, x] - <x, theta*>| <= e. Choices are those of e = 0; `confidence_set`, "
+        "`index` and `status` are those of a second set that allows for e: updates cost twice as "
+        'much. "unknown": e is raised from 0 whenever the data contradict that set.',
+        default=0.0,
+    )
+    grow_range: bool = parameter(
+        boolean,
+        "Whether `reward_range` is a first guess: it grows when a reward falls outside, and the "
+        "rounds since the last restart are learnt again.",
+        default=False,
+    )
     on_change: str | None = given.on_change()
     audit: int | None = parameter(
         positive_int,
@@ -253,24 +308,31 @@ class BetOFUL(WatchedPolicy):
         center = None
         if self.theta_center is not None:
             self.theta_center = center = vector("theta_center", self.theta_center, self.dim)
-        make = CutBettingEllipsoid if self.bet == CUT else partial(BettingEllipsoid, bet=self.bet)
         if self.audit is not None and self.on_change != "restart":
             raise fail("audit", self.audit, 'None unless on_change="restart"')
-        Theta: BettingEllipsoid = make(
+        plain = partial(
+            BettingEllipsoid,
             self._space,
             failure_prob=self.failure_prob,
-            theta_norm=self.theta_norm,
             theta_center=center,
+            bet="mixed" if self.bet == CUT else self.bet,
             refresh=self.refresh,
             width_scale=self.width_scale,
         )
-        others = [Theta.constant_risk.memory] if isinstance(Theta, CutBettingEllipsoid) else []
-        self._set = self._watch_over(Theta, Theta, *others)
-
-    @property
-    def confidence_set(self) -> BettingEllipsoid:
-        """Live view of the set."""
-        return self._set
+        if self.bet == CUT:
+            cut = CutBettingEllipsoid(
+                self._space,
+                failure_prob=self.failure_prob,
+                theta_norm=self._norm,
+                theta_center=center,
+                refresh=self.refresh,
+                width_scale=self.width_scale,
+            )
+            Theta: BettingEllipsoid = self._watch_over(cut, cut, cut.constant_risk.memory)
+        else:
+            own = plain(theta_norm=self._norm)
+            Theta = self._watch_over(own, own)
+        self._adapt(Theta, plain, WatchedState)
 
     @property
     def _state(self) -> Any:
@@ -279,8 +341,10 @@ class BetOFUL(WatchedPolicy):
             return WatchedCutState(*Theta.cut_state, *watch)
         return WatchedState(*Theta.rule_state, *watch)
 
-    def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
-        arm = choose(self._state, arms, mask)  # by the type of the state: with or without the cut
-        if arm < 0:
-            self._set.warn_empty()
-        return arm if arm >= 0 else ~arm
+    def _choose_awaiting(self, arms: FloatArray, mask: BoolArray, pending: FloatArray) -> int:
+        Theta = self._set
+        if isinstance(Theta, CutBettingEllipsoid):
+            return cut_choose_awaiting(
+                Theta.memory, Theta.constant_risk.memory, arms, mask, pending
+            )
+        return bet_choose_awaiting(Theta.memory, arms, mask, pending)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy.typing as npt
@@ -15,6 +16,7 @@ from voful.bandits.plugin import (
     RIDGES,
     best_ridge,
     open_plugin,
+    plugin_awaiting,
     plugin_learn,
     plugin_scores,
     plugin_size,
@@ -22,7 +24,8 @@ from voful.bandits.plugin import (
 )
 from voful.bandits.watched import WatchedPolicy
 from voful.compiled import kernel
-from voful.confidence.algebra import dots
+from voful.confidence.algebra import dots, means_and_squares
+from voful.confidence.betting.pending import foreseen, foreseen_ends, gathered
 from voful.confidence.betting.predictors import leader
 from voful.confidence.betting.refresh import bet_refresh
 from voful.confidence.betting.round import bet_observe
@@ -34,10 +37,17 @@ from voful.confidence.guarded import (
     open_books,
     settle_radius,
 )
-from voful.confidence.rule import rule
+from voful.confidence.rule import rule, what_is_due
 from voful.confidence.standing import REFUTED, STATUS
 from voful.invariants import Invariants
-from voful.monitor.watch import MODE, RESTART, watch_round, written_into
+from voful.monitor.watch import (
+    MODE,
+    RESTART,
+    begin_anew,
+    respond,
+    watch_round,
+    written_into,
+)
 from voful.typing import BoolArray, FloatArray, Seed
 from voful.validation import NO_MASK
 
@@ -82,7 +92,42 @@ def certified_choose(
     left = survivors(lower, upper, mask)
     scores = plugin_scores(blocks, books.rest, books.half, arms, left)
     t = open_ridge(blocks[books.own], d).n[0] + 1.0
-    return guarded_choice(lower, upper, scores, left, mask, books, t, d)
+    return guarded_choice(lower, upper, scores, upper, left, mask, books, t, d)
+
+
+@kernel
+def certified_choose_awaiting(
+    memory: FloatArray,
+    blocks: FloatArray,
+    notes: FloatArray,
+    arms: FloatArray,
+    mask: BoolArray,
+    pending: FloatArray,
+) -> int:
+    """`certified_choose` while arms wait for rewards: index and optimism as if they had come.
+
+    ~row where nothing is left. Survivors, certificate and costs are those of what is known.
+    """
+    books, (n_arms, d) = open_books(notes), arms.shape
+    lower, upper, crossing = guarded_ends(memory, blocks, notes, arms)
+    empty = nothing_left(memory, crossing, books)
+    left = arms_in(mask, n_arms) if empty else survivors(lower, upper, mask)
+    rows = gathered(pending)
+    foreseen_block, foreseen_rest = plugin_awaiting(
+        blocks, books.rest, books.half, rows, pending.shape[0], d
+    )
+    scores = plugin_scores(foreseen_block, foreseen_rest, books.half, arms, left)
+    if empty:
+        return ~largest(scores, left)
+    ridge = open_ridge(blocks[books.own], d)
+    optimism, _ = foreseen_ends(memory, arms, rows)
+    narrower = foreseen(ridge.whitener, rows, 1.0)
+    means, squares = means_and_squares(arms, ridge.center, narrower)
+    for i in range(n_arms):
+        end = means[i] + ridge.radius[0] * math.sqrt(squares[i])
+        optimism[i] = max(min(optimism[i], end), lower[i])
+    t = ridge.n[0] + pending.shape[0] + 1.0
+    return guarded_choice(lower, upper, scores, optimism, left, mask, books, t, d)
 
 
 @kernel
@@ -96,25 +141,34 @@ def certified_observe(
     x: FloatArray,
     reward: float,
     variance: float,
-) -> bool:
-    """The plug-in's ridges learn, OFUL's among them; then the betting set; then the watch.
-
-    Returns whether a refresh is due.
-    """
+) -> int:
+    """The plug-in's ridges learn, OFUL's among them; then the betting set; then the watch."""
     books = open_books(notes)
     plugin_learn(blocks, books.rest, books.half, x, reward)
     settle_radius(open_ridge(blocks[books.own], x.shape[0]), books)
-    due = bet_round(memory, history, x, reward, variance)
-    if watch_round(memory, facts, start, x, reward):
-        i = memory.shape[0]
-        for k in range(blocks.shape[0]):
-            for j in range(blocks.shape[1]):
-                blocks[k, j] = start[i]
-                i += 1
-        for j in range(notes.shape[0]):
-            notes[j] = start[i + j]
-        return False
-    return due
+    refresh = bet_round(memory, history, x, reward, variance)
+    return what_is_due(refresh, watch_round(memory, facts, reward))
+
+
+@kernel
+def certified_respond(
+    memory: FloatArray,
+    history: FloatArray,
+    blocks: FloatArray,
+    notes: FloatArray,
+    facts: FloatArray,
+    start: FloatArray,
+    x: FloatArray,
+    reward: float,
+) -> bool:
+    """`respond`, for the set, the plug-in and the books."""
+    anew, i = respond(memory, facts, start, x, reward), memory.shape[0]
+    if anew:
+        for block in blocks:
+            begin_anew(block, start, i)
+            i += block.shape[0]
+        begin_anew(notes, start, i)
+    return anew
 
 
 @kernel
@@ -162,7 +216,12 @@ class CertifiedUCB(GuardedPolicy, WatchedPolicy):
     """
 
     _rule = rule(
-        CertifiedState, certified_choose, certified_observe, certified_holds, refresh=bet_refresh
+        CertifiedState,
+        certified_choose,
+        certified_observe,
+        certified_holds,
+        refresh=bet_refresh,
+        respond=certified_respond,
     )
 
     on_change: str | None = given.on_change()
@@ -172,7 +231,7 @@ class CertifiedUCB(GuardedPolicy, WatchedPolicy):
         super()._build()
         self._learn_in(
             CertifiedState,
-            certified_observe,
+            self._rule,
             ridges=RIDGES,
             extra=RIDGE_EXTRA,
             rest=plugin_size(self.dim),
@@ -189,6 +248,13 @@ class CertifiedUCB(GuardedPolicy, WatchedPolicy):
         yield "lambda behind each ridge", bool((blocks[:, column] == own).all())
         plugin = open_plugin(open_books(notes).rest, self.dim)
         yield "sums over leverages", bool(plugin.leverage[0] >= 0.0 and plugin.weighted[0] >= 0.0)
+
+    def _choose_awaiting(self, arms: FloatArray, mask: BoolArray, pending: FloatArray) -> int:
+        Theta, facts = self._set, self._watch.facts
+        if facts[MODE] == RESTART and facts[STATUS] == REFUTED:
+            return self._rule.choose(*self._state, arms, mask)
+        memory, blocks, notes = Theta.betting.memory, Theta.blocks, Theta.notes
+        return certified_choose_awaiting(memory, blocks, notes, arms, mask, pending)
 
     def scores(self, arms: npt.ArrayLike) -> FloatArray:
         """The plug-in index of each arm, shape (n_arms,): for rules of your own."""

@@ -7,7 +7,6 @@ are those of the set whatever it does.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -18,6 +17,7 @@ from voful.bandits.base import CompiledPolicy, OptimisticPolicy
 from voful.bandits.optimism import arms_in, largest
 from voful.compiled import kernel, part
 from voful.confidence.betting.questions import none_left
+from voful.confidence.betting.refresh import bet_refresh
 from voful.confidence.betting.round import bet_observe
 from voful.confidence.betting.state import open_clock, open_ellipsoids
 from voful.confidence.ellipsoids.ridge import open_ridge, ridge_update
@@ -26,10 +26,12 @@ from voful.confidence.guarded import (
     Books,
     GuardedSet,
     guarded_ends,
+    guarded_holds,
     hoeffding_radius,
     open_books,
     settle_radius,
 )
+from voful.confidence.rule import Rule
 from voful.parameters import parameter
 from voful.typing import BoolArray, FloatArray, Seed
 from voful.validation import boolean, fail_type, vector
@@ -77,19 +79,21 @@ def guarded_choice(
     lower: FloatArray,
     upper: FloatArray,
     scores: FloatArray,
+    optimism: FloatArray,
     left: BoolArray,
     mask: BoolArray,
     books: Books,
     t: float,
     d: int,
 ) -> int:
-    """The survivor with the largest min(score, U), or optimism's arm where the net acts.
+    """The survivor with the largest min(score, optimism's), or optimism's arm if the net acts.
 
+    Optimism goes by U, or less where rewards are still to come; costs are those of L and U.
     The net acts where the ledger would pass OFUL's bound, or where the heuristic's choices would
     have cost more than kappa times what optimism's have. Writes the round into the books.
     """
-    capped = np.minimum(scores, upper)
-    choice, leader = largest(capped, left), largest(upper, mask)
+    capped = np.minimum(scores, optimism)
+    choice, leader = largest(capped, left), largest(optimism, mask)
     gap = gap_of(choice, lower, upper, mask, books)
     if choice != leader:
         allowed = TRUST * books.optimism[0] + CREDIT * books.half
@@ -130,7 +134,7 @@ def choose_by_scores(
         return ~largest(scores, mask)
     t = open_ridge(blocks[books.own], d).n[0] + 1.0
     left = survivors(lower, upper, mask)
-    return guarded_choice(lower, upper, scores, left, mask, books, t, d)
+    return guarded_choice(lower, upper, scores, upper, left, mask, books, t, d)
 
 
 @kernel
@@ -161,22 +165,28 @@ class GuardedPolicy(CompiledPolicy, OptimisticPolicy):
         "Probability that theta* ever leaves the set, or that the regret ever passes the ledger."
     )
     reward_range: tuple[float, float] = given.reward_range()
-    theta_norm: float = given.theta_norm()
+    theta_norm: float | None = given.theta_norm_or_none(
+        "S: |theta*| <= S; OFUL's bound, within which the net keeps the ledger, grows with it."
+    )
     feature_norm: float = given.feature_norm()
     refresh: bool = parameter(
         boolean, "Whether the betting set uses old rounds again, see `BetOFUL`.", default=True
     )
     seed: Seed = given.seed()
 
-    def _learn_in(self, state: type, observe: Callable[..., bool], **kept: Any) -> None:
+    def _learn_in(self, state: type, rule: Rule, **kept: Any) -> None:
         """Make the set; the rule's state has this type, and `kept` is what it keeps besides."""
         self._set = self._heed(
             GuardedSet(
                 self._space,
                 state,
-                observe,
+                rule,
                 failure_prob=self.failure_prob,
-                theta_norm=self.theta_norm,
+                theta_norm=(
+                    given.unknown_norm(self.reward_range, self.feature_norm)
+                    if self.theta_norm is None
+                    else self.theta_norm
+                ),
                 refresh=self.refresh,
                 **kept,
             )
@@ -193,7 +203,8 @@ class GuardedPolicy(CompiledPolicy, OptimisticPolicy):
 
         With probability at least 1 - failure_prob the regret never passes it, if the mean of every
         arm lies in the reward range. Every `select` adds to it, as if its choice were played. After
-        an alarm and a restart: of the choices since then.
+        an alarm and a restart: of the choices since then. With theta_norm=None OFUL's bound on it
+        is so large that it says nothing: the net acts by the costs of optimism alone.
         """
         void = self._set.is_empty or self._set.is_refuted
         return math.inf if void else float(self._set.books.ledger[0])
@@ -265,6 +276,10 @@ class GuardState(NamedTuple):
     notes: FloatArray  # `Books`
 
 
+# `choose` is given the heuristic's scores besides.
+GUARD: Final = Rule(choose_by_scores, guard_observe, guarded_holds, refresh=bet_refresh)
+
+
 class Guarded(GuardedPolicy):
     """Your own heuristic under guard: its choices, with a bound on their regret.
 
@@ -289,7 +304,7 @@ class Guarded(GuardedPolicy):
 
     def _build(self) -> None:
         super()._build()
-        self._learn_in(GuardState, guard_observe)
+        self._learn_in(GuardState, GUARD)
 
     def config(self) -> dict[str, Any]:
         """The arguments that can be stored: all but the heuristic."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from voful import validation
 from voful.bandits import arguments as given
 from voful.bandits.armwise import ArmBounds, ArmwisePolicy, arm_bounds, arm_width
 from voful.bandits.optimism import most_optimistic_in_ellipsoid
 from voful.compiled import kernel
 from voful.confidence.ellipsoids.ridge import open_ridge, ridge_update
 from voful.confidence.rule import rule
+from voful.parameters import parameter
 from voful.typing import BoolArray, FloatArray, Seed
 
 
@@ -49,6 +51,10 @@ class LinUCB(ArmwisePolicy):
     proof). It has no confidence set: `index` gives the bounds that it uses. O(d^2) an update and an
     arm.
 
+    With `alpha` given the factor is this number, at any time and for any number of arms: the form
+    of practice (and the input of Algorithm 1 in [1]). It needs neither T nor sigma, and its bounds
+    hold with no stated probability: `failure_prob` and `noise_scale` have no effect.
+
     References
     ----------
     [1] Chu, Li, Reyzin, Schapire. Contextual bandits with linear payoff functions. AISTATS 2011,
@@ -58,11 +64,22 @@ class LinUCB(ArmwisePolicy):
     _chooses_by_upper = True
     _rule = rule(LinUCBState, linucb_choose, linucb_observe, None)
 
-    n_rounds: int = given.n_rounds("T: how many rewards will be learnt at most.")
-    failure_prob: float = given.failure_prob("delta of alpha.")
+    alpha: float | None = parameter(
+        validation.nonnegative_float,
+        "The width's factor. Default: the value above, from T, K, sigma and delta.",
+        default=None,
+    )
+    n_rounds: int | None = parameter(
+        validation.positive_int,
+        "T: how many rewards will be learnt at most. Required unless `alpha` is given.",
+        default=None,
+    )
+    failure_prob: float = given.failure_prob("delta of the default alpha; else of no effect.")
     reward_range: tuple[float, float] | None = given.reward_range_or_none("noise_scale")
-    noise_scale: float = given.noise_scale(
-        "sigma: the noise is sigma-sub-Gaussian. Default: half the reward range."
+    noise_scale: float | None = parameter(
+        validation.positive_float,
+        "sigma of the default alpha: the noise is sigma-sub-Gaussian. Default: half the range.",
+        default=None,
     )
     feature_norm: float = given.feature_norm()
     width_scale: float = given.width_scale("Multiplies alpha.")
@@ -70,11 +87,18 @@ class LinUCB(ArmwisePolicy):
 
     def _build(self) -> None:
         super()._build()
-        bounds = ArmBounds(
-            self.noise_scale, float(self.n_rounds), self.failure_prob, 0.0, self.width_scale
-        )
-        self._state = LinUCBState(*self._start(1, bounds))
+        if self.noise_scale is None and (self.alpha is None or self.reward_range is not None):
+            self.noise_scale = given.half_range(self.reward_range)
+        self._state = LinUCBState(*self._start(1, self._bounds()))
 
-    def alpha(self, n_arms: int) -> float:
-        """The width's factor among n_arms arms, width_scale included."""
+    def _bounds(self) -> ArmBounds:
+        delta, scale = self.failure_prob, self.width_scale
+        if self.alpha is not None or self.noise_scale is None:
+            return ArmBounds(0.0, 1.0, delta, self.alpha or 0.0, scale)
+        if self.n_rounds is None:
+            raise validation.fail("n_rounds", None, "a whole number >= 1 where alpha is None")
+        return ArmBounds(self.noise_scale, float(self.n_rounds), delta, 0.0, scale)
+
+    def width(self, n_arms: int) -> float:
+        """The factor of |x|_{A^-1} among n_arms arms, width_scale included."""
         return self._width(n_arms)

@@ -26,6 +26,7 @@ from voful.confidence.algebra import (
     unwhiten,
     whiten,
 )
+from voful.confidence.betting.pending import foreseen
 from voful.confidence.ellipsoids.ridge import (
     log_det_ratio,
     open_ridge,
@@ -33,6 +34,7 @@ from voful.confidence.ellipsoids.ridge import (
     ridge_update_within,
 )
 from voful.typing import BoolArray, FloatArray
+from voful.views import view
 
 RIDGES: Final = (1e-3, 1e-2, 0.1, 1.0, 10.0)  # lambda / feature_norm^2; the guard's 1 among them
 RIDGE_EXTRA: Final = 2  # numbers behind each ridge: lambda, S
@@ -51,7 +53,7 @@ class PlugIn(NamedTuple):
 @part
 def open_plugin(rest: FloatArray, d: int) -> PlugIn:
     """The named views of what stands behind the guard's books."""
-    return PlugIn(rest[0:1], rest[1:2], rest[2 : 2 + d * d].reshape((d, d)))
+    return PlugIn(view(rest, 0, (1,)), view(rest, 1, (1,)), view(rest, 2, (d, d)))
 
 
 def plugin_size(d: int) -> int:
@@ -102,6 +104,42 @@ def plugin_learn(
 
 
 @part
+def noise_of(block: FloatArray, plugin: PlugIn, half: float, d: int) -> float:
+    """v: the larger of two estimates of the noise, over rounds and over leverage."""
+    S, n = block[ridge_size(d) + 1], open_ridge(block, d).n[0]
+    a0, b0 = PRIOR_SHAPE, PRIOR_SHAPE * (PRIOR_SCALE * half) ** 2
+    return float(
+        max(
+            (b0 + 0.5 * S) / (a0 + 0.5 * n),
+            (b0 + plugin.weighted[0]) / (a0 + plugin.leverage[0]),
+        )
+    )
+
+
+@part
+def plugin_awaiting(
+    blocks: FloatArray, rest: FloatArray, half: float, rows: FloatArray, m: int, d: int
+) -> tuple[FloatArray, FloatArray]:
+    """What `plugin_scores` wants once m rewards have come as predicted, with squared residuals v.
+
+    `rows` are the arms that wait, gathered. Copies: the best ridge alone, and its notes.
+    """
+    g = best_ridge(blocks, d, half)
+    block, notes = blocks[g : g + 1].copy(), rest.copy()
+    ridge, plugin = open_ridge(block[0], d), open_plugin(notes, d)
+    v = noise_of(block[0], plugin, half, d)
+    narrower = foreseen(ridge.whitener, rows, 1.0)
+    for i in range(d):
+        for j in range(d):
+            ridge.whitener[i, j] = narrower[i, j]
+    for k in range(rows.shape[0]):
+        add_outer(plugin.M, rows[k], v)
+    ridge.n[0] += m
+    block[0, ridge_size(d) + 1] += m * v
+    return block, notes
+
+
+@part
 def rarity(z: float, d: int) -> float:
     """ln(1 + z^2 / (z + d^2)), z = t w: how far to look for a direction of leverage w.
 
@@ -117,14 +155,9 @@ def plugin_scores(
     """The index I of the arms that are left, -inf for the others."""
     n_arms, d = arms.shape
     plugin, g = open_plugin(rest, d), best_ridge(blocks, d, half)
-    ridge, lam, S = open_ridge(blocks[g], d), blocks[g, ridge_size(d)], blocks[g, ridge_size(d) + 1]
-    s0_squared = (PRIOR_SCALE * half) ** 2
-    a0, b0 = PRIOR_SHAPE, PRIOR_SHAPE * s0_squared
-    n = ridge.n[0]
-    v = max(
-        (b0 + 0.5 * S) / (a0 + 0.5 * n),
-        (b0 + plugin.weighted[0]) / (a0 + plugin.leverage[0]),
-    )
+    ridge, lam = open_ridge(blocks[g], d), blocks[g, ridge_size(d)]
+    s0_squared, n = (PRIOR_SCALE * half) ** 2, ridge.n[0]
+    v = noise_of(blocks[g], plugin, half, d)
     scores, squares = means_and_squares(arms, ridge.center, ridge.whitener)
     whitened, p, spread = np.empty(d), np.empty(d), np.empty(d)
     for i in range(n_arms):

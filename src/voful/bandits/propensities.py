@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,13 +33,12 @@ class Choice(NamedTuple):
     probabilities: FloatArray
 
 
-class Chooser:
-    """What a policy does besides `select`: say probabilities, choose several, choose often."""
+class Lottery:
+    """How an arm is drawn from known probabilities, on checked input."""
 
     _chooses_by_upper: bool = False
     """Whether `select` maximises the upper end of `index`: then choices can be spread."""
 
-    _space: ObservationSpace
     _rng: np.random.Generator
     _turn: int
 
@@ -53,95 +53,39 @@ class Chooser:
     @abstractmethod
     def _index(self, arms: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]: ...
 
-    def choose(
-        self,
-        arms: npt.ArrayLike,
-        mask: npt.ArrayLike | None = None,
-        *,
-        floor: float = 0.0,
-        spread: float = 0.0,
-        draws: int = 64,
+    def _draw(
+        self, arms: FloatArray, mask: BoolArray, floor: float, spread: float, draws: int
     ) -> Choice:
-        """Draw an arm from probabilities that are known, and say them: for logs.
-
-        Without `floor` and `spread` it is `select`'s law: one arm for sure where the policy is
-        deterministic, epsilon-greedy's mixture, and for Thompson sampling the shares of `draws`
-        votes, from which the arm is drawn.
-
-        Parameters
-        ----------
-        arms, mask
-            As for `select`.
-        floor
-            Least probability of an allowed arm: p <- (1 - A floor) p + floor.
-        spread
-            c > 0: inverse gap weighting over the upper bounds u. With i the arm of `select` and
-            gamma = (A - 1) sqrt(t) / c, p_a = 1 / (A + gamma max(0, u_i - u_a)), the rest on i.
-            Costs at most 2 c sqrt(K) of regret in K rounds.
-        draws
-            Votes of Thompson sampling.
-
-        Returns
-        -------
-        Choice
-            index, probability, probabilities.
-        """
-        rows, allowed = self._allowed(arms, mask)
+        """Draw an arm, and say how probable each was."""
         votes = positive_int("draws", draws, 10**6)
-        floor, spread = self._checked(floor, spread, rows, allowed)
+        floor, spread = self._checked(floor, spread, arms, mask)
         self._turn += 1
         try:
-            planned, law = self._law_of(rows, allowed, floor, spread, votes)
+            planned, law = self._law_of(arms, mask, floor, spread, votes)
             index = int(np.argmax(law))
             if law[index] < 1.0:
                 sums = np.cumsum(law)
                 u = self._rng.random() * sums[-1]
                 index = min(int(np.searchsorted(sums, u, side="right")), _last(law))
-            self._settle(rows, allowed, planned, index)
+            self._settle(arms, mask, planned, index)
         finally:
             self._turn += 1
         return Choice(index, float(law[index]), law)
 
-    def probabilities(
-        self,
-        arms: npt.ArrayLike,
-        mask: npt.ArrayLike | None = None,
-        *,
-        floor: float = 0.0,
-        spread: float = 0.0,
+    def _chances(
+        self, arms: FloatArray, mask: BoolArray, floor: float, spread: float
     ) -> FloatArray:
-        """The probabilities of `choose`, (n_arms,), without drawing: nothing is changed.
+        """The probabilities alone, nothing changed."""
+        floor, spread = self._checked(floor, spread, arms, mask)
+        return self._law_of(arms, mask, floor, spread, None)[1]
 
-        Thompson sampling refuses: its votes are drawn.
-        """
-        rows, allowed = self._allowed(arms, mask)
-        floor, spread = self._checked(floor, spread, rows, allowed)
-        return self._law_of(rows, allowed, floor, spread, None)[1]
-
-    def select_many(
-        self,
-        arms_list: Sequence[npt.ArrayLike],
-        masks: Sequence[npt.ArrayLike | None] | None = None,
-    ) -> IntArray:
-        """A choice for each of several sets of arms, all from what is known now: (m,) indices."""
-        m = len(arms_list)
-        if masks is not None and len(masks) != m:
-            raise fail_shape("masks", (len(masks),), f"{m} masks, as many as sets of arms")
-        pairs = [
-            self._allowed(arms, None if masks is None else masks[i])
-            for i, arms in enumerate(arms_list)
-        ]
+    def _choose_often(self, pairs: Sequence[tuple[FloatArray, BoolArray]]) -> IntArray:
+        """A choice for each pair of arms and mask."""
         self._turn += 1
         try:
             return np.array([self._choose(*pair) for pair in pairs], dtype=np.int64)
         finally:
             self._turn += 1
-
-    def _allowed(
-        self, arms: npt.ArrayLike, mask: npt.ArrayLike | None
-    ) -> tuple[FloatArray, BoolArray]:
-        rows = self._space.arms(arms)
-        return rows, self._space.mask(mask, len(rows))
 
     def _checked(
         self, floor: float, spread: float, arms: FloatArray, mask: BoolArray
@@ -214,6 +158,111 @@ class Chooser:
     def _next(self, arms: FloatArray, left: BoolArray) -> int:
         """One more arm of the same choice."""
         return self._choose(arms, left)
+
+
+class Chooser(Lottery):
+    """What a policy does besides `select`: say probabilities, choose several, choose often."""
+
+    _takes_pending: ClassVar[bool] = False
+    """Whether choices heed arms whose rewards are still to come."""
+
+    _pending: FloatArray | None = None
+    """These arms, during one choice."""
+
+    _space: ObservationSpace
+
+    def choose(
+        self,
+        arms: npt.ArrayLike,
+        mask: npt.ArrayLike | None = None,
+        *,
+        floor: float = 0.0,
+        spread: float = 0.0,
+        draws: int = 64,
+        pending: npt.ArrayLike | None = None,
+    ) -> Choice:
+        """Draw an arm from probabilities that are known, and say them: for logs.
+
+        Without `floor` and `spread` it is `select`'s law: one arm for sure where the policy is
+        deterministic, epsilon-greedy's mixture, and for Thompson sampling the shares of `draws`
+        votes, from which the arm is drawn.
+
+        Parameters
+        ----------
+        arms, mask
+            As for `select`.
+        floor
+            Least probability of an allowed arm: p <- (1 - A floor) p + floor.
+        spread
+            c > 0: inverse gap weighting over the upper bounds u. With i the arm of `select` and
+            gamma = (A - 1) sqrt(t) / c, p_a = 1 / (A + gamma max(0, u_i - u_a)), the rest on i.
+            Costs at most 2 c sqrt(K) of regret in K rounds.
+        draws
+            Votes of Thompson sampling.
+        pending
+            As for `select`; then without `spread`.
+
+        Returns
+        -------
+        Choice
+            index, probability, probabilities.
+        """
+        with self._awaiting(pending, spread):
+            return self._draw(*self._allowed(arms, mask), floor, spread, draws)
+
+    def probabilities(
+        self,
+        arms: npt.ArrayLike,
+        mask: npt.ArrayLike | None = None,
+        *,
+        floor: float = 0.0,
+        spread: float = 0.0,
+        pending: npt.ArrayLike | None = None,
+    ) -> FloatArray:
+        """The probabilities of `choose`, (n_arms,), without drawing: nothing is changed.
+
+        Thompson sampling refuses: its votes are drawn.
+        """
+        with self._awaiting(pending, spread):
+            return self._chances(*self._allowed(arms, mask), floor, spread)
+
+    def select_many(
+        self,
+        arms_list: Sequence[npt.ArrayLike],
+        masks: Sequence[npt.ArrayLike | None] | None = None,
+    ) -> IntArray:
+        """A choice for each of several sets of arms, all from what is known now: (m,) indices."""
+        m = len(arms_list)
+        if masks is not None and len(masks) != m:
+            raise fail_shape("masks", (len(masks),), f"{m} masks, as many as sets of arms")
+        pairs = [
+            self._allowed(arms, None if masks is None else masks[i])
+            for i, arms in enumerate(arms_list)
+        ]
+        return self._choose_often(pairs)
+
+    def _allowed(
+        self, arms: npt.ArrayLike, mask: npt.ArrayLike | None
+    ) -> tuple[FloatArray, BoolArray]:
+        rows = self._space.arms(arms)
+        return rows, self._space.mask(mask, len(rows))
+
+    @contextmanager
+    def _awaiting(self, pending: npt.ArrayLike | None, spread: float) -> Iterator[None]:
+        """One choice while these arms wait for their rewards."""
+        self._pending = None if pending is None else self._awaited(pending, spread)
+        try:
+            yield
+        finally:
+            self._pending = None
+
+    def _awaited(self, pending: npt.ArrayLike, spread: float = 0.0) -> FloatArray | None:
+        if not self._takes_pending:
+            raise fail("pending", pending, f"nothing: {type(self).__name__} is not told it")
+        if spread > 0.0:
+            raise fail("spread", spread, "0 where arms are pending")
+        rows = self._space.pending(pending)
+        return rows if len(rows) > 0 else None
 
 
 def one_hot(i: int, n: int) -> FloatArray:

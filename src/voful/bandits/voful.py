@@ -77,11 +77,14 @@ class VOFUL(PeeledParameters, OptimisticPolicy):
     def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
         # Algorithm 1, line 4: the context set A_k is `arms`
         Theta, outer = self._Theta, self._outer
-        if Theta.log_det >= self._switched_at[0] + notable_growth(self.dim):
-            Theta.cut_by_now(outer)
-            self._switched_at[0] = Theta.log_det
         # Algorithm 1, line 5: x_k <- argmax_{x in A_k} max_{theta in Theta_k} x theta
-        choice = outer.leader(arms, mask)
+        if Theta.own_direction is not None:
+            choice = Theta.own_direction.leader(arms, mask)
+        else:
+            if Theta.log_det >= self._switched_at[0] + notable_growth(self.dim):
+                Theta.cut_by_now(outer)
+                self._switched_at[0] = Theta.log_det
+            choice = outer.leader(arms, mask)
         if choice >= 0:
             return choice
         Theta.warn_empty()  # the event of probability failure_prob: predictions decide

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import numpy as np
 
 from voful.bandits import arguments as given
 from voful.bandits.base import CompiledPolicy, OptimisticPolicy, SomeSet
 from voful.confidence.betting import BettingEllipsoid
-from voful.confidence.rule import observe
 from voful.monitor.watch import Alarm, Watch
-from voful.typing import FloatArray
+from voful.typing import BoolArray, FloatArray
 
 
 class WatchedPolicy(CompiledPolicy, OptimisticPolicy):
@@ -18,6 +19,8 @@ class WatchedPolicy(CompiledPolicy, OptimisticPolicy):
     ``_state`` ends with what `_watch_over` makes: the watch's facts, and the state's own blocks as
     they were before the first round.
     """
+
+    _takes_pending = True
 
     failure_prob: float = given.failure_prob()
     on_change: str | None = given.on_change()
@@ -48,15 +51,26 @@ class WatchedPolicy(CompiledPolicy, OptimisticPolicy):
         """The latest 64 alarms, oldest first: round, statistic, cause."""
         return self._watch.alarms
 
+    def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
+        if self._pending is None:
+            return super()._choose(arms, mask)
+        arm = self._choose_awaiting(arms, mask, self._pending)
+        if arm < 0:
+            self.confidence_set.warn_empty()
+        return arm if arm >= 0 else ~arm
+
+    @abstractmethod
+    def _choose_awaiting(self, arms: FloatArray, mask: BoolArray, pending: FloatArray) -> int:
+        """`Rule.choose` while these arms wait for their rewards."""
+
     def _observe(self, x: FloatArray, reward: float, variance: float) -> None:
         self._betting.reserve(1)
-        observe(self._state, x, reward, variance)
+        super()._observe(x, reward, variance)
         self._watch.tell_news(self)
 
     def _observe_many(self, X: FloatArray, rewards: FloatArray, variances: FloatArray) -> None:
         self._betting.reserve(len(rewards))
-        for x, reward in zip(X, rewards, strict=True):
-            observe(self._state, x, float(reward), 0.0)
+        super()._observe_many(X, rewards, variances)
         self._watch.tell_news(self)
 
     def _reserve(self, rounds: int, n_arms: int) -> None:

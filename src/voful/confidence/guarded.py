@@ -6,7 +6,6 @@ The first ellipsoid adapts to the noise; what optimism over the second one costs
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -17,7 +16,6 @@ from voful.confidence.algebra import quadratic_form
 from voful.confidence.base import BallSet
 from voful.confidence.betting.ellipsoid import BettingEllipsoid
 from voful.confidence.betting.questions import bet_holds, ends
-from voful.confidence.betting.refresh import bet_refresh
 from voful.confidence.ellipsoids.ridge import (
     Ridge,
     log_det_ratio,
@@ -28,6 +26,7 @@ from voful.confidence.ellipsoids.ridge import (
 )
 from voful.confidence.ellipsoids.sets import cut, meet
 from voful.confidence.ellipsoids.sound import FAR, scale_of, sound_ridges
+from voful.confidence.rule import Rule, observe_by
 from voful.invariants import Invariants, between, whole
 from voful.typing import FloatArray
 from voful.validation import ObservationSpace
@@ -125,8 +124,8 @@ class GuardedSet(BallSet):
     ----------
     space
         What is accepted as an arm and a reward; its `reward_range` is needed.
-    state, observe
-        The policy's: the type of its state (memory, history, blocks, notes), and `Rule.observe`.
+    state, rule
+        The policy's: the type of its state (memory, history, blocks, notes), and its functions.
     failure_prob, theta_norm, refresh
         As of `BettingEllipsoid`.
     ridges
@@ -142,7 +141,7 @@ class GuardedSet(BallSet):
         self,
         space: ObservationSpace,
         state: type,
-        observe: Callable[..., bool],
+        rule: Rule,
         *,
         failure_prob: float,
         theta_norm: float,
@@ -165,7 +164,7 @@ class GuardedSet(BallSet):
         known = [own, low, high, 0.5 * (high - low), reach, failure_prob - delta]
         self.notes = np.concatenate([known, np.zeros(BOOKS_SIZE - len(known) + rest)])
         settle_radius(open_ridge(self.blocks[own], space.dim), self.books)
-        self._state_type, self._learn = state, observe
+        self._state_type, self._rule = state, rule
         self.beyond: tuple[FloatArray, ...] = ()
 
     def _invariants(self, state: Arrays) -> Invariants:
@@ -223,5 +222,4 @@ class GuardedSet(BallSet):
 
     def _observe(self, x: FloatArray, reward: float) -> None:
         self.betting.reserve(1)
-        if self._learn(*self.rule_state, x, reward, 0.0):
-            bet_refresh(self.betting.memory, self.betting.history)
+        observe_by(self._rule, self.rule_state, x, reward, 0.0)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.core import config
 
-from voful.compiled import address, kernel
+from voful.compiled import address, kernel, part
 from voful.typing import BoolArray, FloatArray
 
 
@@ -35,15 +35,18 @@ class Rule(NamedTuple):
         (*state, rng, arms, mask): before each `choose`, put what chance decides into the state.
         Apart, and no kernel: to hand over a generator costs ten times as much as to choose.
     refresh
-        (state[0], state[1]): what is long and rare, after each `observe` that returned True. None:
-        `observe` does all.
+        (state[0], state[1]): what is long, after each `observe` that found it due. None: `observe`
+        does all.
+    respond
+        (*state, x, reward) -> whether the state was begun anew: what is rare, likewise.
     """
 
     choose: Callable[..., int]
-    observe: Callable[..., bool | None]
+    observe: Callable[..., int | None]
     holds: Callable[..., bool] | None
     draw: Callable[..., None] | None = None
     refresh: Callable[..., None] | None = None
+    respond: Callable[..., bool] | None = None
 
 
 _RULES: dict[type, Rule] = {}
@@ -52,29 +55,56 @@ _RULES: dict[type, Rule] = {}
 def rule(
     state: type,
     choose: Callable[..., int],
-    observe: Callable[..., bool | None],
+    observe: Callable[..., int | None],
     holds: Callable[..., bool] | None,
     draw: Callable[..., None] | None = None,
     refresh: Callable[..., None] | None = None,
+    respond: Callable[..., bool] | None = None,
 ) -> Rule:
     """The rule of all policies with this type of state, which is one class's own."""
     if state in _RULES:
         raise TypeError(f"{state.__name__} has a rule already")
-    _RULES[state] = Rule(choose, observe, holds, draw, refresh)
+    _RULES[state] = Rule(choose, observe, holds, draw, refresh, respond)
     return _RULES[state]
 
 
-def choose(state: Any, arms: FloatArray, mask: BoolArray) -> int:
-    """`Rule.choose` of a state's policy."""
-    return _RULES[type(state)].choose(*state, arms, mask)
+def rule_of(state: Any) -> Rule:
+    """The rule of a state's policy."""
+    return _RULES[type(state)]
 
 
 def observe(state: Any, x: FloatArray, reward: float, variance: float) -> None:
-    """`Rule.observe`, and `Rule.refresh` where it is due."""
-    known = _RULES[type(state)]
-    due = known.observe(*state, x, reward, variance)
-    if due and known.refresh is not None:
-        known.refresh(state[0], state[1])
+    """`Rule.observe`, and what it finds due."""
+    observe_by(_RULES[type(state)], state, x, reward, variance)
+
+
+def observe_by(rule: Rule, state: Any, x: FloatArray, reward: float, variance: float) -> None:
+    """The same, by a rule that the type of the state does not tell."""
+    due = rule.observe(*state, x, reward, variance)
+    if due:
+        finish(due, rule.refresh, rule.respond, state, x, reward)
+
+
+# What `Rule.observe` returns.
+REFRESH, RESPOND = 1, 2
+
+
+@part
+def what_is_due(refresh: bool, respond: bool) -> int:
+    """What `Rule.observe` returns, of a policy that has both."""
+    return (REFRESH if refresh else 0) + (RESPOND if respond else 0)
+
+
+@part
+def finish(due: int, refresh: Any, respond: Any, state: Any, x: FloatArray, reward: float) -> None:
+    """After `Rule.observe`, the rest of the round; a state begun anew has nothing to refresh."""
+    anew = False
+    if respond is not None:
+        if due >= RESPOND:
+            anew = respond(*state, x, reward)
+    if refresh is not None:
+        if due % RESPOND == REFRESH and not anew:
+            refresh(state[0], state[1])
 
 
 def holds(state: Any, theta: FloatArray) -> bool:
@@ -91,6 +121,7 @@ class Addresses(NamedTuple):
     holds: Any
     draw: Any
     refresh: Any
+    respond: Any
 
 
 def addresses(state: Any, rng: np.random.Generator, arms: FloatArray, mask: BoolArray) -> Addresses:
@@ -101,7 +132,16 @@ def addresses(state: Any, rng: np.random.Generator, arms: FloatArray, mask: Bool
         address(known.observe, *state, x, 0.0, 0.0),
         None if known.holds is None else address(known.holds, *state, x),
         None if known.draw is None else address(_kernel(known.draw), *state, rng, arms, mask),
+        *_rare(state, x),
+    )
+
+
+def _rare(state: Any, x: FloatArray) -> tuple[Any, Any]:
+    """Addresses of what `finish` calls."""
+    known = _RULES[type(state)]
+    return (
         None if known.refresh is None else address(known.refresh, state[0], state[1]),
+        None if known.respond is None else address(known.respond, *state, x, 0.0),
     )
 
 
@@ -110,17 +150,27 @@ _kernel = cache(kernel)
 
 def observe_many(state: Any, X: FloatArray, rewards: FloatArray, variances: FloatArray) -> None:
     """`observe` for the rows of X, in their order."""
-    function = _RULES[type(state)].observe
+    known = _RULES[type(state)]
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
-        _observe_rows(function, tuple(state), X, rewards, variances)
+        rule = (known.observe, known.refresh, known.respond)
+        _observe_rows(*rule, tuple(state), X, rewards, variances)
     elif len(X) > 0:
-        to_call = address(function, *state, X[0], 0.0, 0.0)
-        _observe_rows(to_call, tuple(state), X, rewards, variances)
+        to_call = address(known.observe, *state, X[0], 0.0, 0.0)
+        _observe_rows(to_call, *_rare(state, X[0]), tuple(state), X, rewards, variances)
 
 
 @kernel
 def _observe_rows(
-    observe: Any, state: Any, X: FloatArray, rewards: FloatArray, variances: FloatArray
+    observe: Any,
+    refresh: Any,
+    respond: Any,
+    state: Any,
+    X: FloatArray,
+    rewards: FloatArray,
+    variances: FloatArray,
 ) -> None:
     for i in range(X.shape[0]):
-        observe(*state, X[i], rewards[i], variances[i])
+        due = observe(*state, X[i], rewards[i], variances[i])
+        if refresh is not None:
+            if due != 0:
+                finish(due, refresh, respond, state, X[i], rewards[i])

@@ -16,6 +16,7 @@ from voful.envs.mixture.families import (
 )
 from voful.envs.mixture.linear_mixture import LinearMixtureMDP, Trajectories
 from voful.envs.mixture.toy_text import GymnasiumMixture, from_gymnasium
+from voful.envs.real.real_bandit import RealBandit
 
 __all__ = [
     "FAMILIES",
@@ -31,6 +32,7 @@ __all__ = [
     "LinearMixtureMDP",
     "Noise",
     "RandomArms",
+    "RealBandit",
     "TinyThenUnitArms",
     "Trajectories",
     "ctgoal",

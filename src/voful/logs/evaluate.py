@@ -158,6 +158,22 @@ def evaluate_file(
     how
         Of the `Evaluator`.
     """
+    recorders = record_file(path, targets, against, skipping, on_rows, **how)
+    if not recorders:
+        raise validation.fail("log", str(path), "at least one row that can be used")
+    found = (recorder.evaluation() for recorder in recorders)
+    return dict(zip(targets, found, strict=True))
+
+
+def record_file(
+    path: Path,
+    targets: Mapping[str, Target],
+    against: str | None,
+    skipping: Skipping | None,
+    on_rows: Callable[[int], None],
+    **how: Any,
+) -> list[Recorder]:
+    """A recorder for each target after a file's rows; none where there is no row."""
     from voful.logs.readers import pieces_of
 
     logged = against == "logged"
@@ -172,10 +188,7 @@ def evaluate_file(
         for recorder, law in zip(recorders, own, strict=True):
             look_along(recorder, piece, [law, *base], due)
         on_rows(len(piece))
-    if not recorders:
-        raise validation.fail("log", str(path), "at least one row that can be used")
-    found = (recorder.evaluation() for recorder in recorders)
-    return dict(zip(targets, found, strict=True))
+    return recorders
 
 
 def new_evaluator(

@@ -190,6 +190,7 @@ class Evaluator(Declared):
 
     def bet(self, log: Log, *laws: FloatArray) -> None:
         """Bet on rows that `check` has seen."""
+        self._lineage = self._lineage.begun()
         self._turn += 1
         try:
             for rows in pieces(len(log), ROWS):
@@ -303,6 +304,14 @@ class Evaluator(Declared):
     def n(self) -> int:
         """How many rows there were."""
         return int(self._sums[wealth.ROWS])
+
+    def _rows_learnt(self) -> int:
+        return self.n
+
+    @property
+    def lineage(self) -> dict[str, int]:
+        """How many rows there were of each source, see `Policy.lineage`."""
+        return self._lineage.rows(self.n)
 
     def interval(self) -> tuple[float, float]:
         """(lower, upper) of the value, or of the difference, after the rows so far."""

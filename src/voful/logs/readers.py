@@ -110,10 +110,10 @@ def read_log(path: Path) -> Log:
     return log_of(pl.concat(frames_of(path)))
 
 
-def frames_of(path: Path) -> Iterator[pl.DataFrame]:
-    """A file's rows in frames of some ten thousand rows."""
+def frames_of(path: Path, first: int = 0, rows: int = ROWS) -> Iterator[pl.DataFrame]:
+    """A file's rows in frames of so many (the last one: of what is left), from this frame on."""
     place = FilePath(path)
-    kinds: dict[str, Callable[[FilePath], Iterator[pl.DataFrame]]] = {
+    kinds: dict[str, Callable[[FilePath, int, int], Iterator[pl.DataFrame]]] = {
         ".csv": _csv,
         ".parquet": _parquet,
         ".ndjson": _ndjson,
@@ -125,39 +125,42 @@ def frames_of(path: Path) -> Iterator[pl.DataFrame]:
     if not place.is_file():
         raise FileNotFoundError(f"{place}: no such file")
     try:
-        yield from read(place)
+        yield from read(place, first, rows)
     except pl.exceptions.PolarsError as error:
         raise ValueError(f"{place}: {str(error).splitlines()[0]}") from None
 
 
-def _parquet(path: FilePath) -> Iterator[pl.DataFrame]:
+def _parquet(path: FilePath, first: int, rows: int) -> Iterator[pl.DataFrame]:
     scan = pl.scan_parquet(path)
-    for start in itertools.count(0, ROWS):
-        frame = scan.slice(start, ROWS).collect()
+    for start in itertools.count(first * rows, rows):
+        frame = scan.slice(start, rows).collect()
         if frame.is_empty():
             return
         yield frame
 
 
-def _lines(path: FilePath) -> Iterator[bytes]:
-    """Blocks of whole lines."""
+def _lines(path: FilePath, first: int, rows: int, head: int = 0) -> Iterator[bytes]:
+    """The lines of the head, then blocks of whole lines from this one on."""
     with open(path, "rb") as file:
-        while lines := list(itertools.islice(file, ROWS)):
+        if head:
+            yield b"".join(itertools.islice(file, head))
+        for _ in itertools.islice(file, first * rows):
+            pass
+        while lines := list(itertools.islice(file, rows)):
             yield b"".join(lines)
 
 
-def _csv(path: FilePath) -> Iterator[pl.DataFrame]:
+def _csv(path: FilePath, first: int, rows: int) -> Iterator[pl.DataFrame]:
     """Blocks of lines below the header, as text; a text must not hold a line's end."""
-    head = b""
-    for block in _lines(path):
-        if not head:
-            head, _, block = block.partition(b"\n")
-        if block:
-            yield pl.read_csv(BytesIO(head + b"\n" + block), infer_schema=False)
+    blocks = _lines(path, first, rows, head=1)
+    head = next(blocks)
+    for block in blocks:
+        yield pl.read_csv(BytesIO(head.rstrip(b"\r\n") + b"\n" + block), infer_schema=False)
 
 
-def _ndjson(path: FilePath) -> Iterator[pl.DataFrame]:
-    return (pl.read_ndjson(BytesIO(block), infer_schema_length=None) for block in _lines(path))
+def _ndjson(path: FilePath, first: int, rows: int) -> Iterator[pl.DataFrame]:
+    blocks = _lines(path, first, rows)
+    return (pl.read_ndjson(BytesIO(block), infer_schema_length=None) for block in blocks)
 
 
 # --- rows with their targets --------------------------------------------------------------------

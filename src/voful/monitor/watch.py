@@ -27,6 +27,7 @@ from voful.confidence.betting.state import (
     open_clock,
     open_ellipsoids,
     open_latest,
+    open_predictors_at,
     open_rules,
     rules_size,
 )
@@ -92,10 +93,7 @@ def written_into(kernel: Callable[P, R]) -> Callable[P, R]:
 @part
 def kept_ridges(facts: FloatArray, d: int) -> Predictors:
     """The estimates of a set that was refuted young, which go on learning."""
-    n, i = len(RIDGES), RIDGES_AT
-    j = i + n * d * d
-    k = j + n * d
-    return Predictors(facts[i:j].reshape((n, d, d)), facts[j:k].reshape((n, d)), facts[k : k + n])
+    return open_predictors_at(facts, RIDGES_AT, d)
 
 
 @part
@@ -111,10 +109,16 @@ def copy_ridges(memory: FloatArray, facts: FloatArray, back: bool) -> None:
 
 
 @part
+def begin_anew(block: FloatArray, start: FloatArray, i: int) -> None:
+    """What else learns, as it was: its own part of `start` begins at i."""
+    for j in range(block.shape[0]):
+        block[j] = start[i + j]
+
+
+@part
 def begin(memory: FloatArray, facts: FloatArray, start: FloatArray) -> None:
     """A fresh set and a fresh check."""
-    for i in range(memory.shape[0]):
-        memory[i] = start[i]
+    begin_anew(memory, start, 0)
     for i in range(EVIDENCE, ALARMS):
         facts[i] = 0.0
     facts[EVIDENCE + STATISTIC] = 1.0
@@ -138,28 +142,58 @@ def refute(facts: FloatArray) -> None:
 
 
 @part
-def watch_round(
-    memory: FloatArray, facts: FloatArray, start: FloatArray, x: FloatArray, y: float
-) -> bool:
-    """After a round of the betting set: check it, and restart it where that is due.
+def watch_round(memory: FloatArray, facts: FloatArray, y: float) -> bool:
+    """After a round of the betting set: check it; whether `respond` has something to do.
 
-    Returns whether the set was begun anew: then whatever else learns should be too. The interval is
-    the one that the bets have used, from before the reward.
+    The interval is the one that the bets have used, from before the reward.
     """
     facts[TOTAL] += 1.0
     facts[SEGMENT] += 1.0
-    mode, refuted = int(facts[MODE]), facts[STATUS] == REFUTED
-    if mode == RESTART and refuted:  # its estimates learn on; then one more try
-        if facts[SEGMENT] < facts[OLD] * 2.0 ** (facts[REFUTATIONS] - 1.0):
-            return False
+    empty = none_left(open_ellipsoids(memory), open_clock(memory))
+    if facts[STATUS] == REFUTED:
+        return bool(facts[MODE] == RESTART and facts[SEGMENT] >= rest_of(facts))
+    if facts[MODE] == NOTHING:
+        return bool(empty and facts[STATUS] != EMPTY)
+    bet, rules = open_latest(memory).bet, open_rules(memory)
+    evidence = facts[EVIDENCE:ALARMS]
+    if bet[LOW] <= bet[HIGH]:
+        lower, upper = bet[LOW] - rules.misfit, bet[HIGH] + rules.misfit
+        weigh_round(evidence, rules.y_low, rules.y_high, lower, upper, y, True)
+        evidence[STATISTIC] = 1.0 - evidence[WEIGHT] + mean_of_bets(evidence)
+    alarm = empty or evidence[STATISTIC] >= facts[THRESHOLD]
+    grown = facts[KEPT] > 0.0 or facts[SEGMENT] == facts[OLD]
+    return bool(alarm or grown or audit_due(facts))
+
+
+@part
+def rest_of(facts: FloatArray) -> float:
+    """Rounds for which a refuted set rests before one more try."""
+    return float(facts[OLD] * 2.0 ** (facts[REFUTATIONS] - 1.0))
+
+
+@part
+def audit_due(facts: FloatArray) -> bool:
+    """Whether round P k^2 has come."""
+    return bool(facts[AUDIT] > 0.0 and facts[TOTAL] >= facts[AUDIT] * (facts[AUDITS] + 1.0) ** 2)
+
+
+@part
+def respond(
+    memory: FloatArray, facts: FloatArray, start: FloatArray, x: FloatArray, y: float
+) -> bool:
+    """What `watch_round` found, in the same round: note it, and restart the set where that is due.
+
+    Returns whether the set was begun anew: then whatever else learns should be too. Rare, and
+    apart: a policy's first update need not wait until this is compiled.
+    """
+    if facts[STATUS] == REFUTED:  # its estimates have learnt on; now one more try
         copy_ridges(memory, facts, False)
         facts[KEPT] = facts[SEGMENT]
         begin(memory, facts, start)
         return True
     empty = none_left(open_ellipsoids(memory), open_clock(memory))
-    if mode == NOTHING or refuted:
-        if empty and not refuted and facts[STATUS] != EMPTY:
-            facts[STATUS], facts[SINCE], facts[NEWS] = EMPTY, facts[TOTAL], 1.0
+    if facts[MODE] == NOTHING:
+        facts[STATUS], facts[SINCE], facts[NEWS] = EMPTY, facts[TOTAL], 1.0
         return False
     if facts[KEPT] > 0.0:
         ridges = kept_ridges(facts, x.shape[0])
@@ -168,14 +202,9 @@ def watch_round(
     if facts[SEGMENT] >= facts[OLD]:
         facts[FITTED] = 1.0
         facts[STRUCK] = facts[REFUTATIONS] = facts[KEPT] = 0.0
-    bet, rules = open_latest(memory).bet, open_rules(memory)
-    evidence = facts[EVIDENCE:ALARMS]
-    if bet[LOW] <= bet[HIGH]:
-        weigh_round(evidence, rules.y_low, rules.y_high, bet[LOW], bet[HIGH], y, True)
-        evidence[STATISTIC] = 1.0 - evidence[WEIGHT] + mean_of_bets(evidence)
-    if empty or evidence[STATISTIC] >= facts[THRESHOLD]:
+    if empty or facts[EVIDENCE + STATISTIC] >= facts[THRESHOLD]:
         note_alarm(facts, empty)
-        if mode != RESTART:
+        if facts[MODE] != RESTART:
             refute(facts)
             return False
         young = facts[SEGMENT] < facts[OLD]
@@ -191,7 +220,7 @@ def watch_round(
             facts[REFUTATIONS] = min(facts[REFUTATIONS] + 1.0, MOST_DOUBLINGS)
             refute(facts)
         return True
-    if facts[AUDIT] > 0.0 and facts[TOTAL] >= facts[AUDIT] * (facts[AUDITS] + 1.0) ** 2:
+    if audit_due(facts):
         facts[AUDITS] += 1.0
         if facts[SEGMENT] > AUDIT_AFTER:
             begin(memory, facts, start)
@@ -262,6 +291,12 @@ class Watch(Standing):
         yield "causes of alarms", whole(rows[:, 2], 0, len(CAUSES) - 1)
         ridges = kept_ridges(facts, self._dim)
         yield from sound_predictors(ridges, self._rules, self._feature_norm)
+
+    def follow(self, other: Watch, again: int) -> None:
+        """Go on with another's counts and alarms; its last `again` rounds are to come again."""
+        for kept in (TOTAL, FITTED, AUDITS, N_ALARMS, slice(ALARMS, RIDGES_AT)):
+            self.facts[kept] = other.facts[kept]
+        self.facts[TOTAL] -= again
 
     @property
     def rounds(self) -> int:

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from helpers import sphere
-from voful import LinUCB, SupLinUCB
+from voful import LinUCB, SupLinUCB, load
 from voful.confidence.ellipsoids.ridge import open_ridge
 from voful.typing import FloatArray
 
@@ -18,7 +19,43 @@ def counts(policy: SupLinUCB) -> FloatArray:
 
 def test_alpha_as_printed_for_rewards_in_the_unit_interval() -> None:
     policy = LinUCB(2, n_rounds=1000, reward_range=(0.0, 1.0), failure_prob=0.1)
-    assert policy.alpha(7) == pytest.approx(math.sqrt(0.5 * math.log(2 * 1000 * 7 / 0.1)))
+    assert policy.width(7) == pytest.approx(math.sqrt(0.5 * math.log(2 * 1000 * 7 / 0.1)))
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.3])
+def test_a_given_alpha_is_the_factor_whatever_the_rest(alpha: float) -> None:
+    arms = sphere(np.random.default_rng(2), 6, 3)
+    one = LinUCB(3, alpha=alpha, reward_range=None)
+    other = LinUCB(3, alpha=0.5 * alpha, n_rounds=50, failure_prob=0.5, width_scale=2.0)
+    for policy in (one, other):
+        policy.partial_fit(arms, arms[:, 0])
+        assert policy.width(2) == policy.width(2000) == pytest.approx(alpha)
+    A = np.eye(3) + arms.T @ arms
+    mean = arms @ np.linalg.solve(A, arms.T @ arms[:, 0])
+    spread = np.sqrt(np.einsum("ij,ij->i", arms, np.linalg.solve(A, arms.T).T))
+    np.testing.assert_allclose(
+        one.index(arms), [mean, mean - alpha * spread, mean + alpha * spread]
+    )
+    assert one.select(arms) == other.select(arms) == np.argmax(mean + alpha * spread)
+    assert one.confidence_set is None
+
+
+def test_without_alpha_the_rounds_are_needed() -> None:
+    with pytest.raises(ValueError, match="n_rounds: got None; expected .* where alpha is None"):
+        LinUCB(2)
+    with pytest.raises(ValueError, match="noise_scale: got None"):
+        LinUCB(2, n_rounds=10, reward_range=None)
+    with pytest.raises(ValueError, match="alpha: got -1"):
+        LinUCB(2, alpha=-1.0)
+
+
+def test_a_given_alpha_is_saved(tmp_path: Path) -> None:
+    policy = LinUCB(2, alpha=0.7)
+    policy.update([0.6, 0.8], 0.2)
+    policy.save(tmp_path / "policy")
+    loaded = load(tmp_path / "policy")
+    assert (loaded.alpha, loaded.n_rounds) == (0.7, None)
+    np.testing.assert_array_equal(loaded.index(np.eye(2)), policy.index(np.eye(2)))
 
 
 def test_the_levels_share_the_failure_probability() -> None:

@@ -241,6 +241,12 @@ def move_origins(
         choose_lambda(rules, Theta, e, plays, u, v)
 
 
+@inlined
+def is_refresh_due(rules: Rules, clock: Clock) -> bool:
+    """Whether there are so many more rounds that all are to be bent again."""
+    return bool(rules.refresh_ratio > 0.0 and clock.n[0] >= clock.next_refresh[0])
+
+
 @part
 def distance(Theta: Ellipsoids, e: int, theta: FloatArray) -> float:
     """|theta - center|^2_{A + lambda I}: theta is in the ellipsoid where it is at most rad."""

@@ -7,6 +7,7 @@ from voful.confidence.betting.minorant import bend, weigh
 from voful.confidence.betting.quadratic import (
     add_row,
     choose_lambda,
+    is_refresh_due,
     move_origin,
     move_origins,
     put_back,
@@ -52,11 +53,12 @@ def stream_again(Theta: Ellipsoids, streamed: Ellipsoids, e: int) -> None:
 def tighten(rules: Rules, Theta: Ellipsoids, scratch: Scratch, rows: FloatArray) -> None:
     """Intersect every stored interval with the current one: on the event both hold <x, theta*>."""
     d = rules.theta0.shape[0]
+    low, high = rules.y_low - rules.misfit, rules.y_high + rules.misfit
     for i in range(rows.shape[0]):
         row = rows[i]
         old_lo, old_up = row[d + LOW], row[d + HIGH]
         if old_lo <= old_up:
-            lo, up = slab(rules, Theta, row[:d], 0.0, rules.y_low, rules.y_high, scratch)
+            lo, up = slab(rules, Theta, row[:d], 0.0, low, high, scratch)
             lo, up = widened(max(lo, old_lo), min(up, old_up), rules.half)
             # Crossed by more than rounding: theta* has left (or the set is empty): the old one
             # stays.
@@ -75,6 +77,13 @@ def rebuild(rules: Rules, Theta: Ellipsoids, scratch: Scratch, rows: FloatArray)
                 Theta.b[e, k, i] = 0.0
                 for j in range(d):
                     Theta.A[e, k, i, j] = 0.0
+    add_rows(rules, Theta, scratch, rows)
+
+
+@inlined
+def add_rows(rules: Rules, Theta: Ellipsoids, scratch: Scratch, rows: FloatArray) -> None:
+    """A, b and kappa with the minorants of these rows too; whiteners and centres stay."""
+    d = rules.theta0.shape[0]
     for i in range(rows.shape[0]):
         row = rows[i]
         a, lo, up = row[d + PREDICTION], row[d + LOW], row[d + HIGH]
@@ -89,7 +98,7 @@ def rebuild(rules: Rules, Theta: Ellipsoids, scratch: Scratch, rows: FloatArray)
 
 @kernel
 def bet_refresh(memory: FloatArray, history: FloatArray) -> None:
-    """`Rule.refresh`: bend all rounds again, and rebuild every ellipsoid about its centre.
+    """`Rule.refresh`: every origin to its centre; where due, all rounds bent again on the way.
 
     Streamed or rebuilt, what is thinner along the latest plays is kept.
     """
@@ -97,9 +106,13 @@ def bet_refresh(memory: FloatArray, history: FloatArray) -> None:
     latest, clock, scratch = open_latest(memory), open_clock(memory), new_scratch(rules)
     u, v = scratch.u, scratch.v
     n = int(clock.n[0])
-    plays, rows = latest.recent[: min(n, N_RECENT)], history[:n]
-    tighten(rules, Theta, scratch, rows)
+    plays, rows = latest.recent[: min(n, N_RECENT)], history[:n]  # none in the streaming form
+    bend_again = is_refresh_due(rules, clock)
+    if bend_again:
+        tighten(rules, Theta, scratch, rows)
     move_origins(rules, Theta, clock, plays, u, v)
+    if not bend_again:
+        return
     streamed = open_ellipsoids(memory.copy())
     rebuild(rules, Theta, scratch, rows)
     for e in range(Theta.rad.shape[0]):

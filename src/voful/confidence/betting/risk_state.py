@@ -28,6 +28,7 @@ from voful.confidence.betting.state import (
     rules_size,
 )
 from voful.typing import FloatArray
+from voful.views import view
 
 
 class RiskParameters(NamedTuple):
@@ -100,8 +101,8 @@ def open_ellipsoid(memory: FloatArray) -> tuple[FloatArray, FloatArray, FloatArr
     """
     d, n = int(memory[1]), memory.shape[0] - N_NUMBERS
     first, w = rules_size(PRODUCT, d), n - d * d
-    A, whitener = memory[first : first + d * d].reshape((d, d)), memory[w:n].reshape((d, d))
-    return A, memory[w - d : w], whitener, memory[n:]
+    A, whitener = view(memory, first, (d, d)), view(memory, w, (d, d))
+    return A, view(memory, w - d, (d,)), whitener, memory[n:]
 
 
 @part
@@ -124,7 +125,7 @@ def new_risk_memory(
     half = 0.5 * (high - low)
     R = max(high - low, rho * feature_norm)
     lam = parameters.ridge * (feature_norm / R) ** 2
-    head = [PRODUCT, d, -math.log(delta), low, high, half, rho, 0.0, 1.0]
+    head = [PRODUCT, d, -math.log(delta), low, high, half, rho, 0.0, 1.0, 0.0]
     lambdas, share, price = [lam] * len(LAMBDAS), [1.0], [0.0]
     rules = np.concatenate([head, lambdas, theta0, share, price])
     p = parameters

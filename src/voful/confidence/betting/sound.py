@@ -42,7 +42,12 @@ def sound_memory(memory: FloatArray, own: FloatArray, feature_norm: float) -> In
     kinds = [rules.bets] if rules.bets in (PRODUCT, RATIO) else [PRODUCT, RATIO]
     ends = [{PRODUCT: PRODUCT_SLOPES, RATIO: RATIO_SLOPES}[kind] - 1 for kind in kinds]
     yield "slopes on their grids", whole(latest.places) and bool((latest.places <= ends).all())
-    yield "one of the lambdas", bool(np.isin(state.Theta.lam, rules.lambdas).all())
+    # Beyond the grid where sums of shards need more.
+    least, most = rules.lambdas.min(), FAR * rules.lambdas.max()
+    yield (
+        "a lambda of the grid or above",
+        bool(((state.Theta.lam >= least) & (state.Theta.lam <= most)).all()),
+    )
     yield from sound_ellipsoids(state.Theta, rules, rules.half / feature_norm)
     yield from sound_predictors(state.predictors, rules, feature_norm)
     yield "residuals", 0.0 <= latest.residuals.largest[0] <= FAR * (rules.half + _size(rules))
@@ -102,8 +107,9 @@ def sound_history(history: FloatArray, own: FloatArray, feature_norm: float) -> 
     size = rules.half + _size(rules)
     yield "intervals", _within(bets[:, [PREDICTION, LOW, HIGH]], FAR * size)
     placed = bets[bets[:, LOW] <= bets[:, HIGH]]
-    inside = between(placed[:, [LOW, HIGH, PREDICTION]], rules.y_low, rules.y_high)
-    yield "intervals in the range", inside
+    low, high = rules.y_low - rules.misfit, rules.y_high + rules.misfit
+    yield "intervals in the range", between(placed[:, [LOW, HIGH]], low, high)
+    yield "predictions in the range", between(placed[:, PREDICTION], rules.y_low, rules.y_high)
     yield "slopes of bets", between(placed[:, SLOPES:] * rules.half, 0.0, FAR)
 
 

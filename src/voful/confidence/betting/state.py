@@ -14,6 +14,7 @@ import numpy as np
 from voful.compiled import part
 from voful.confidence.betting.product import CELLS_SHAPE
 from voful.typing import FloatArray
+from voful.views import view
 
 BETS: Final = ("product", "ratio", "mixed")
 PRODUCT: Final = 0
@@ -48,6 +49,7 @@ class Rules(NamedTuple):
     rho: float  # |theta* - theta0| <= rho
     refresh_ratio: float  # 0: the streaming form
     width_scale: float
+    misfit: float  # |E[y | past, x] - <x, theta*>| <= misfit
     lambdas: FloatArray
     theta0: FloatArray
     shares: FloatArray  # (E, J): weight of each bet in each ellipsoid
@@ -145,7 +147,7 @@ def open_rules(memory: FloatArray) -> Rules:
     """What the block begins with."""
     m, bets, d = memory, int(memory[0]), int(memory[1])
     E, J = n_ellipsoids(bets), n_bets(bets)
-    theta0 = 9 + len(LAMBDAS)
+    theta0 = 10 + len(LAMBDAS)
     shares = theta0 + d
     price = shares + E * J
     return Rules(
@@ -157,10 +159,11 @@ def open_rules(memory: FloatArray) -> Rules:
         m[6],
         m[7],
         m[8],
-        m[9:theta0],
-        m[theta0:shares],
-        m[shares:price].reshape((E, J)),
-        m[price : price + E],
+        m[9],
+        view(m, 10, (len(LAMBDAS),)),
+        view(m, theta0, (d,)),
+        view(m, shares, (E, J)),
+        view(m, price, (E,)),
     )
 
 
@@ -168,7 +171,7 @@ def open_rules(memory: FloatArray) -> Rules:
 def rules_size(bets: int, d: int) -> int:
     """Length of what `open_rules` reads."""
     E, J = n_ellipsoids(bets), n_bets(bets)
-    return 9 + len(LAMBDAS) + d + E * J + E
+    return 10 + len(LAMBDAS) + d + E * J + E
 
 
 @part
@@ -176,18 +179,24 @@ def open_ellipsoids(memory: FloatArray) -> Ellipsoids:
     """The ellipsoids, which follow the rules."""
     bets, d = int(memory[0]), int(memory[1])
     E, i = n_ellipsoids(bets), rules_size(bets, d)
-    j = i + E * 2 * d * d
-    A, i = memory[i:j].reshape((E, 2, d, d)), j
-    j = i + E * 2 * d
-    b, i = memory[i:j].reshape((E, 2, d)), j
-    kappa, i = memory[i : i + 2 * E].reshape((E, 2)), i + 2 * E
-    origin, i = memory[i : i + E * d].reshape((E, d)), i + E * d
-    center, i = memory[i : i + E * d].reshape((E, d)), i + E * d
-    j = i + E * d * d
-    whitener, i = memory[i:j].reshape((E, d, d)), j
-    lam, rad = memory[i : i + E], memory[i + E : i + 2 * E]
-    log_det, trace = memory[i + 2 * E : i + 3 * E], memory[i + 3 * E : i + 4 * E]
-    return Ellipsoids(A, b, kappa, origin, center, whitener, lam, rad, log_det, trace)
+    b = i + 2 * E * d * d
+    kappa = b + 2 * E * d
+    origin = kappa + 2 * E
+    center = origin + E * d
+    whitener = center + E * d
+    lam = whitener + E * d * d
+    return Ellipsoids(
+        view(memory, i, (E, 2, d, d)),
+        view(memory, b, (E, 2, d)),
+        view(memory, kappa, (E, 2)),
+        view(memory, origin, (E, d)),
+        view(memory, center, (E, d)),
+        view(memory, whitener, (E, d, d)),
+        view(memory, lam, (E,)),
+        view(memory, lam + E, (E,)),
+        view(memory, lam + 2 * E, (E,)),
+        view(memory, lam + 3 * E, (E,)),
+    )
 
 
 @part
@@ -199,12 +208,17 @@ def ellipsoids_size(bets: int, d: int) -> int:
 @part
 def open_predictors(memory: FloatArray) -> Predictors:
     """The predictors, which follow the ellipsoids."""
-    bets, d, R = int(memory[0]), int(memory[1]), len(RIDGES)
-    i = rules_size(bets, d) + ellipsoids_size(bets, d)
-    j = i + R * d * d
-    inverse, i = memory[i:j].reshape((R, d, d)), j
+    bets, d = int(memory[0]), int(memory[1])
+    return open_predictors_at(memory, rules_size(bets, d) + ellipsoids_size(bets, d), d)
+
+
+@part
+def open_predictors_at(block: FloatArray, i: int, d: int) -> Predictors:
+    """Predictors that a block has from place i on."""
+    R = len(RIDGES)
+    theta = i + R * d * d
     return Predictors(
-        inverse, memory[i : i + R * d].reshape((R, d)), memory[i + R * d : i + R * d + R]
+        view(block, i, (R, d, d)), view(block, theta, (R, d)), view(block, theta + R * d, (R,))
     )
 
 
@@ -213,7 +227,10 @@ def open_clock(memory: FloatArray) -> Clock:
     """The block's end."""
     k = len(memory)
     return Clock(
-        memory[k - 4 : k - 3], memory[k - 3 : k - 2], memory[k - 2 : k - 1], memory[k - 1 :]
+        view(memory, k - 4, (1,)),
+        view(memory, k - 3, (1,)),
+        view(memory, k - 2, (1,)),
+        view(memory, k - 1, (1,)),
     )
 
 
@@ -223,11 +240,13 @@ def open_latest(memory: FloatArray) -> Latest:
     bets, d, R = int(memory[0]), int(memory[1]), len(RIDGES)
     J = n_bets(bets)
     i = rules_size(bets, d) + ellipsoids_size(bets, d) + R * (d * d + d + 1)
-    residuals = Residuals(memory[i : i + 1], memory[i + 1 : i + 2])
-    i += 2
-    recent, i = memory[i : i + N_RECENT * d].reshape((N_RECENT, d)), i + N_RECENT * d
-    bet, i = memory[i : i + SLOPES + J], i + SLOPES + J
-    return Latest(residuals, recent, bet, memory[i : i + J])
+    bet = i + 2 + N_RECENT * d
+    return Latest(
+        Residuals(view(memory, i, (1,)), view(memory, i + 1, (1,))),
+        view(memory, i + 2, (N_RECENT, d)),
+        view(memory, bet, (SLOPES + J,)),
+        view(memory, bet + SLOPES + J, (J,)),
+    )
 
 
 def open_state(memory: FloatArray) -> State:
@@ -259,12 +278,12 @@ def new_scratch(rules: Rules) -> Scratch:
     k = j + 4 * J
     m = k + CELLS_SHAPE[0] * CELLS_SHAPE[1]
     return Scratch(
-        block[:i].reshape((E, d)),
-        block[i:j],
-        block[j:k].reshape((J, 4)),
-        block[k:m].reshape(CELLS_SHAPE),
-        block[m : m + d],
-        block[m + d :],
+        view(block, 0, (E, d)),
+        view(block, i, (E,)),
+        view(block, j, (J, 4)),
+        view(block, k, CELLS_SHAPE),
+        view(block, m, (d,)),
+        view(block, m + d, (d,)),
     )
 
 
@@ -292,6 +311,7 @@ def new_memory(
     feature_norm: float,
     refresh: bool,
     width_scale: float,
+    misfit: float = 0.0,
 ) -> FloatArray:
     """The block before the first round."""
     bets, d = BETS.index(bet), len(theta0)
@@ -302,7 +322,7 @@ def new_memory(
     # lambda |theta|^2 has no unit; where the ball says less than the range, it costs no more.
     lambdas = np.array(LAMBDAS) / max(rho, half / feature_norm) ** 2
     memory = np.zeros(memory_size(bets, d))
-    head = [bets, d, -math.log(delta), low, high, half, rho, ratio, width_scale]
+    head = [bets, d, -math.log(delta), low, high, half, rho, ratio, width_scale, misfit]
     memory[: rules_size(bets, d)] = np.concatenate([head, lambdas, theta0, shares.ravel(), price])
     state = open_state(memory)
     Theta, lam = state.Theta, lambdas[0]

@@ -23,6 +23,7 @@ from voful.confidence.algebra import (
 )
 from voful.typing import FloatArray
 from voful.validation import TOLERANCE, fail
+from voful.views import view
 
 
 class Ridge(NamedTuple):
@@ -50,14 +51,14 @@ def open_ridge(block: FloatArray, d: int) -> Ridge:
     b = 2 * d * d
     s = b + 2 * d
     return Ridge(
-        block[: d * d].reshape((d, d)),
-        block[d * d : b].reshape((d, d)),
-        block[b : b + d],
-        block[b + d : s],
-        block[s : s + 1],
-        block[s + 1 : s + 2],
-        block[s + 2 : s + 3],
-        block[s + 3 : s + 4],
+        view(block, 0, (d, d)),
+        view(block, d * d, (d, d)),
+        view(block, b, (d,)),
+        view(block, b + d, (d,)),
+        view(block, s, (1,)),
+        view(block, s + 1, (1,)),
+        view(block, s + 2, (1,)),
+        view(block, s + 3, (1,)),
     )
 
 
@@ -86,8 +87,8 @@ def ridge_update(ridge: Ridge, x: FloatArray, y: float, weight: float) -> tuple[
     Recursive least squares: c <- c + w M_new^-1 x (y - <x, c>), M_new^-1 x = M^-1 x / (1 + growth).
     Returns growth = w x'M^-1 x and the residual y - <x, c>, both from before the update.
     """
-    d = x.shape[0]
-    whitened, direction, carries = np.empty(d), np.empty(d), np.empty(d)
+    room = np.empty((3, x.shape[0]))
+    whitened, direction, carries = room[0], room[1], room[2]
     squared = whiten(ridge.whitener, x, whitened)
     return ridge_update_within(ridge, x, y, weight, squared, whitened, direction, carries)
 

@@ -31,6 +31,7 @@ from voful.confidence.ellipsoids.sets import Ellipsoid, is_empty
 from voful.confidence.ellipsoids.sound import sound_log_det, sound_matrix
 from voful.invariants import Invariants
 from voful.typing import FloatArray
+from voful.views import view
 
 
 class Variation(NamedTuple):
@@ -49,10 +50,10 @@ def open_variation(block: FloatArray, d: int) -> Variation:
     b = a + d * d
     s = b + d * d
     return Variation(
-        block[a:b].reshape((d, d)),
-        block[b:s].reshape((d, d)),
-        block[s : s + 1],
-        block[s + 1 : s + 2],
+        view(block, a, (d, d)),
+        view(block, b, (d, d)),
+        view(block, s, (1,)),
+        view(block, s + 1, (1,)),
     )
 
 

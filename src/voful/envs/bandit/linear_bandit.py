@@ -49,6 +49,14 @@ class Block(NamedTuple):
     thetas: FloatArray
 
 
+def check_index(index: int | np.integer[Any], n_arms: int) -> None:
+    """TypeError or ValueError where it is no row of the arms."""
+    if isinstance(index, bool) or not isinstance(index, (int, np.integer)):
+        raise validation.fail_type("index", index, "an integer")
+    if not 0 <= index < n_arms:
+        raise validation.fail("index", index, f"an integer from 0 to {n_arms - 1}")
+
+
 class LinearBandit:
     """Stochastic linear bandit with bounded rewards and known noise variances.
 
@@ -185,10 +193,7 @@ class LinearBandit:
         confidence_set
             The learner's set, which only the "adversary" noise looks at.
         """
-        if isinstance(index, bool) or not isinstance(index, (int, np.integer)):
-            raise validation.fail_type("index", index, "an integer")
-        if not 0 <= index < self._source.n_arms:
-            raise validation.fail("index", index, f"an integer from 0 to {self.n_arms - 1}")
+        check_index(index, self._source.n_arms)
         block, row, t = self._block, self._row, self._round
         mean = block.means.item(row, index)
         kind = self._kind

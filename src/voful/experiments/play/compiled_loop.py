@@ -24,7 +24,7 @@ from numba.core import config
 from voful.bandits.base import CompiledPolicy
 from voful.compiled import kernel, part
 from voful.confidence.base import BallSet
-from voful.confidence.rule import addresses
+from voful.confidence.rule import addresses, finish
 from voful.envs.bandit.linear_bandit import Block, LinearBandit
 from voful.envs.bandit.noise import ADVERSARY, reward_and_variance
 from voful.envs.bandit.streams import BLOCK_ROUNDS
@@ -77,6 +77,7 @@ def play_rounds(
     holds: Any,
     draw: Any,
     refresh: Any,
+    respond: Any,
     state: Any,
     rng: np.random.Generator,
     block: Block,
@@ -130,10 +131,11 @@ def play_rounds(
             u,
             fixed_variances[i] if fixed else -1.0,
         )
-        due = observe(*state, arms[i], min(max(y, clip[0]), clip[1]), variance)
+        reward = min(max(y, clip[0]), clip[1])
+        due = observe(*state, arms[i], reward, variance)
         if refresh is not None:
-            if due:
-                refresh(state[0], state[1])
+            if due != 0:
+                finish(due, refresh, respond, state, arms[i], reward)
         if timed:
             sampled[0] += chosen - started
             sampled[1] += now(timespec) - chosen
@@ -177,6 +179,8 @@ def can_play(policy: object, env: object, n_rounds: int) -> bool:
         return False
     if getattr(policy, "on_change", None) == "raise":  # in the very round
         return False
+    if policy._learns_in_python:
+        return False
     space, (lo, hi) = policy._space, env.reward_range
     if env.dim != space.dim or not space.accepts_range(lo, hi):
         return False
@@ -210,19 +214,21 @@ def play_compiled(
     alarms = AlarmRounds(policy)
     if alarms.may_come:
         longest = min(longest, GATHER_EVERY)
+    policy._lineage = policy._lineage.begun()
     for first, last in _stretches(n_rounds, longest, measured):
         if first == 0 or (env.rounds_differ and first % BLOCK_ROUNDS == 0):
             block = next(blocks)
             space.arms(block.arms.reshape(-1, space.dim))
             in_ball = isinstance(Theta, BallSet) and all(map(Theta.in_ball, block.thetas))
+        if first == 0:
+            rule = addresses(policy._state, policy._rng, block.arms[0], NO_MASK)
         if last > drawn_to:
             drawn_from, drawn_to = first, min(first + LONGEST, n_rounds)
             uniforms = env.uniforms(drawn_from, drawn_to)
         policy._reserve(last - first, len(block.arms) * env.n_arms)
-        state = policy._state
         done, choice = play_rounds(
-            *addresses(state, policy._rng, block.arms[0], NO_MASK),
-            tuple(state),
+            *rule,
+            tuple(policy._state),
             policy._rng,
             block,
             block.means.max(axis=1),

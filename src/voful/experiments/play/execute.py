@@ -10,19 +10,19 @@ from functools import partial
 from time import process_time
 from typing import Any, NamedTuple
 
-from voful import registry
+from voful import registry, validation
 from voful.envs import FAMILIES as MIXTURE_FAMILIES
-from voful.envs import linear_bandit
+from voful.envs import RealBandit, linear_bandit
 from voful.experiments.play.columns import typed
 from voful.experiments.play.compiled_loop import can_play, play_compiled
 from voful.experiments.play.episodes import EpisodeRecord, play_episodes
 from voful.experiments.play.loop import CHECK_EVERY, Columns, Record, play
 from voful.experiments.play.snapshots import DIM, Album
-from voful.experiments.study.run import LINEAR_BANDIT, Run
+from voful.experiments.study.run import LINEAR_BANDIT, REAL, Run
 from voful.registry import Kind
 
 FAMILIES: Mapping[Kind, Mapping[str, Callable[..., Any]]] = {
-    "bandit": {LINEAR_BANDIT: linear_bandit},
+    "bandit": {LINEAR_BANDIT: linear_bandit, REAL: RealBandit},
     "episodic": MIXTURE_FAMILIES,
 }
 """What a study may name as a problem's family; each takes plain values and a seed."""
@@ -127,7 +127,7 @@ def policy_class(run: Run) -> tuple[Callable[..., Any], dict[str, Any]]:
 
 
 def prepare_bandit(run: Run, *, first_only: bool = False) -> Ready:
-    """A linear bandit and its policy, ready to play."""
+    """A bandit and its policy, ready to play."""
     env = build_environment(run)
     cls, params = policy_class(run)
     offered = {
@@ -135,6 +135,8 @@ def prepare_bandit(run: Run, *, first_only: bool = False) -> Ready:
         "n_rounds": run.problem.length,
         "seed": run.policy_seed(),
     }
+    if (norm := getattr(env, "feature_norm", None)) is not None:
+        offered["feature_norm"] = norm
     policy = registry.build(cls, env.dim, offered=offered, **params)
     n_rounds = 1 if first_only else run.problem.length
     records: dict[str, Any] = {
@@ -147,6 +149,9 @@ def prepare_bandit(run: Run, *, first_only: bool = False) -> Ready:
     if run.compiled and album is None and can_play(policy, env, n_rounds):
         return Ready(partial(play_compiled, policy, env, n_rounds, **records))
     told = bool(getattr(policy, "needs_variance", False))
+    if told and isinstance(env, RealBandit):
+        name, allowed = run.contender.name, "a policy that need not be told variances, on real data"
+        raise validation.fail("policy", name, allowed)
     played = play(policy, env, n_rounds, pass_variance=told, watcher=album, **records)
     return Ready(partial(_columns, played), album)
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from voful import validation
 from voful.bandits.base import CompiledPolicy
-from voful.envs.bandit.linear_bandit import LinearBandit
-from voful.typing import BanditPolicy, FloatArray
+from voful.envs.bandit.linear_bandit import Feedback
+from voful.typing import BanditPolicy, ConfidenceSet, FloatArray
 
 Columns = dict[str, list[Any]]
 """The records of a run, field by field."""
@@ -29,13 +29,15 @@ class Record:
     round
         Rounds played, 1-based.
     regret
-        Sum over the rounds of (best mean - mean of the played arm): pseudo-regret.
+        Sum over the rounds of (best mean - mean of the played arm): pseudo-regret. On real data:
+        of (reward of the reference - reward), which may be negative.
     sum_variance
         Sum of the true variances of the noise of the played arms.
     in_set
-        Whether theta* is in the policy's set now; None for policies without a set.
+        Whether theta* is in the policy's set now; None for policies without a set, and on real
+        data, where nobody knows theta*.
     covered
-        Whether theta* was in the set at every check so far; None for policies without a set.
+        Whether theta* was in the set at every check so far; None as above.
     width
         Upper minus lower bound of the played arm's mean, by all that is learnt; None for policies
         without bounds, and between the points of `doubling`.
@@ -80,6 +82,25 @@ class AlarmRounds:
         return len(self.rounds)
 
 
+class Environment(Protocol):
+    """What a problem must tell."""
+
+    @property
+    def arms(self) -> FloatArray:
+        """Of the current round, (n_arms, dim)."""
+
+    @property
+    def optimal_value(self) -> float:
+        """What regret is measured against in the current round."""
+
+    @property
+    def theta_star(self) -> FloatArray | None:
+        """The parameter of the current round; None where nobody knows it."""
+
+    def pull(self, index: int, confidence_set: ConfidenceSet | None = None) -> Feedback:
+        """Play an arm and go on to the next round."""
+
+
 class Watcher(Protocol):
     """Looks on at some rounds, after the choice and before the reward."""
 
@@ -117,7 +138,7 @@ COSTLY_FACTOR = 8
 
 def play(
     policy: BanditPolicy,
-    env: LinearBandit,
+    env: Environment,
     n_rounds: int,
     *,
     record_at: Sequence[int] | None = None,
@@ -162,7 +183,7 @@ def recording_points(
 
 def _play(
     policy: BanditPolicy,
-    env: LinearBandit,
+    env: Environment,
     n_rounds: int,
     points: frozenset[int],
     pass_variance: bool,
@@ -172,7 +193,8 @@ def _play(
     costly = getattr(policy.confidence_set, "costly", False)
     measured = doubling(points, COSTLY_FACTOR) if costly else doubling(points)
     regret = sum_variance = select_time = update_time = 0.0
-    covered: bool | None = None if policy.confidence_set is None else True
+    checked = policy.confidence_set is not None and env.theta_star is not None
+    covered: bool | None = True if checked else None
     in_set = covered
     alarms = AlarmRounds(policy)
     for round in range(1, n_rounds + 1):
@@ -193,7 +215,7 @@ def _play(
         regret += best - feedback.mean
         sum_variance += feedback.variance
         recording = round in points
-        if policy.confidence_set is not None and (recording or round % check_every == 0):
+        if theta_star is not None and checked and (recording or round % check_every == 0):
             in_set = holds(policy.confidence_set, theta_star)
             covered = bool(covered and in_set)
         if round % GATHER_EVERY == 0:

@@ -17,6 +17,7 @@ from voful.experiments.study.user_code import Code
 from voful.registry import Kind
 
 LINEAR_BANDIT = "linear_bandit"
+REAL = "real"
 
 KEY_VERSION = 2
 """Of `Run.key`: to be raised when this module or `play.execute` move numbers."""
@@ -26,6 +27,9 @@ PLAYED: Mapping[Kind, tuple[str, ...]] = {
     "episodic": ("voful.experiments.play.episodes", "voful.envs.mixture.families"),
 }
 """Where loop and environment of each kind are."""
+
+FAMILY_MODULES: Mapping[str, tuple[str, ...]] = {REAL: ("voful.envs.real",)}
+"""Where families are that those do not import."""
 
 
 class _Named:
@@ -53,7 +57,7 @@ class Problem(_Named):
     length
         Rounds, or episodes, of each run.
     family
-        "linear_bandit", a family of linear mixture MDPs, or code of the user's own.
+        "linear_bandit", "real", a family of linear mixture MDPs, or code of the user's own.
     kind
         "bandit" plays rounds, "episodic" plays episodes.
     code
@@ -127,7 +131,8 @@ class Run:
             return ("voful",)
         policy = registry.lookup(self.contender.id).module
         pictures = ("voful.experiments.play.snapshots",) if self.snapshots else ()
-        return (policy, *PLAYED[self.problem.kind], *pictures)
+        family = FAMILY_MODULES.get(self.problem.family, ())
+        return (policy, *PLAYED[self.problem.kind], *family, *pictures)
 
     def environment_seed(self) -> np.random.SeedSequence:
         """Shared by all policies on this problem and replicate, so that they are paired."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -30,6 +31,15 @@ def headline(final: pl.DataFrame, step: str) -> Table:
     table = table_of(f"After the last {step}", ("problem", "policy"), numbers, rows)
     table.caption = rf"\[low, high]: {LEVEL:.0%} intervals"
     return table
+
+
+def left_out(reasons: Counter[str] | None, consequence: str) -> list[str]:
+    """Rows that were left out, in words, and what follows if that depended on rewards."""
+    if not reasons:
+        return []
+    lines = [f"{count:,} × {reason}" for reason, count in reasons.most_common()]
+    void = f"if a row's reward decides whether it is left out, {consequence}"
+    return [f"{sum(reasons.values()):,} rows left out ({'; '.join(lines)}): {void}"]
 
 
 def exponents(growth: pl.DataFrame) -> Table | None:

@@ -16,7 +16,7 @@ from voful.bandits.base import Policy
 from voful.logs.evaluate import evaluate_file
 from voful.logs.evaluation import Evaluation
 from voful.logs.readers import Skipping
-from voful.report.terminal.console import table_of
+from voful.report.terminal.console import left_out, table_of
 
 
 def targets_of(columns: Sequence[str], files: Sequence[Path]) -> dict[str, Any]:
@@ -52,12 +52,7 @@ def read_and_evaluate(
 
 def skipped(skipping: Skipping | None) -> list[str]:
     """What was left out, in words."""
-    if skipping is None or not skipping.reasons:
-        return []
-    n = sum(skipping.reasons.values())
-    lines = [f"{count:,} × {reason}" for reason, count in skipping.reasons.most_common()]
-    void = "if a row's reward decides whether it is left out, the intervals are void"
-    return [f"{n:,} rows left out ({'; '.join(lines)}): {void}"]
+    return [] if skipping is None else left_out(skipping.reasons, "the intervals are void")
 
 
 def suspicions(evaluations: Mapping[str, Evaluation]) -> list[str]:
