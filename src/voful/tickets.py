@@ -151,7 +151,7 @@ class Tickets(persistence.Persistent):
         return {"policy": registry.class_named(config["algorithm"])}
 
     @property
-    def _lineage(self) -> Lineage:  # type: ignore[override]
+    def _lineage(self) -> Lineage:
         return self.policy._lineage
 
     @_lineage.setter
