@@ -10,6 +10,7 @@ intervals that allow for it; choices stay as they were.
 # Arms on a circle. The mean reward is linear up to a wave of height 0.1.
 
 import warnings
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -22,7 +23,7 @@ arms = np.stack([np.cos(angles), np.sin(angles)], axis=1)
 means = 0.5 * arms[:, 0] + WAVE * np.sin(5.0 * angles)
 
 
-def learnt(**params):
+def learnt(**params: Any) -> voful.BetOFUL:
     """A policy after some rounds in which customers see three arms each."""
     policy, rng = voful.BetOFUL(2, **params), np.random.default_rng(1)
     for _ in range(N_ROUNDS):

@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers import assert_condemned, assert_exit_rate, count, coverage_runs, last_record, sphere
+from helpers import (
+    assert_condemned,
+    assert_covers,
+    assert_exit_rate,
+    count,
+    coverage_runs,
+    in_turn,
+    last_record,
+    sphere,
+)
 from voful import concentration as C
 from voful import registry
 from voful.envs import linear_bandit
@@ -32,15 +41,15 @@ def problem(law: str, run: int) -> Any:
     return linear_bandit(noise=law, sigma=0.1 if law.startswith("rare") else 0.4, **common)
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("laws", in_turn(*LAWS))
 @pytest.mark.parametrize("id", IDS)
-def test_covers(id: str, law: str) -> None:
-    runs, left = coverage_runs(DELTA), 0
-    for run in range(runs):
+def test_covers(id: str, laws: tuple[str, ...]) -> None:
+    def left(law: str, run: int) -> bool:
         env = problem(law, run)
         policy = registry.create(id, env.dim, n_rounds=ROUNDS, failure_prob=DELTA)
-        left += not last_record(policy, env, ROUNDS).covered
-    assert_exit_rate(left, runs, DELTA)
+        return not last_record(policy, env, ROUNDS).covered
+
+    assert_covers(left, laws, DELTA)
 
 
 def pulled_along(id: str, run: int, **params: Any) -> bool:
