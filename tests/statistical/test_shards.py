@@ -26,9 +26,9 @@ def test_merged_sets_hold_theta() -> None:
 
 def test_rows_that_count_twice_would_lose_theta() -> None:
     """The control, and what lineages are for: the same rows in 16 shards, without their names."""
-    exits = merge_exits(40, m=16, rows=60, twice=True)
+    exits = merge_exits(80, m=16, rows=400, twice=True)
     with pytest.raises(AssertionError):
-        assert_exit_rate(exits, 40, DELTA)
+        assert_exit_rate(exits, 80, DELTA)
 
 
 def test_servers_that_meet_have_less_regret() -> None:
