@@ -109,6 +109,9 @@ class Counter(Agent):
             return optimistic_plan_over_vertices(self.model, Theta.members)
         return optimistic_plan(self.model, Theta.support)
 
+    def _information(self) -> float:
+        return float(np.log1p(self.counts.sum()))
+
     def _learn(self, states: IntArray, actions: IntArray, lengths: IntArray) -> None:
         model = self.model
         for path, taken, length in zip(states, actions, lengths, strict=True):
@@ -117,3 +120,8 @@ class Counter(Agent):
                 self.counts[
                     s, a, successor_index(model.successors, model.n_successors, s, a, t)
                 ] += 1
+
+
+def plan_for_each_episode(monkeypatch: Any) -> None:
+    """Plans as the papers have them: everything is news (for the first 64 episodes)."""
+    monkeypatch.setattr("voful.mdp.base.NEWS", -1.0)

@@ -76,7 +76,7 @@ def cluster() -> Iterator[Any]:
     here = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "include_dashboard": False}
     cluster = Cluster(initialize_head=True, head_node_args=here)
     yield cluster
-    cluster.shutdown()  # type: ignore[no-untyped-call]
+    cluster.shutdown()
 
 
 class Saboteur(Silent):

@@ -10,6 +10,7 @@ from collections import Counter
 
 import numpy as np
 
+from reference.literal_planning import maximum_by_faces
 from voful import LinearMixtureModel
 from voful.mdp.planning import OptimisticPlan
 from voful.typing import FloatArray
@@ -209,8 +210,15 @@ class LiteralBettingSet:
         right = self.response - self.gram @ self.theta0
         return np.asarray(self.theta0 + np.linalg.solve(matrix, right))
 
-    def ends(self, x: FloatArray, ball: bool) -> tuple[float, float]:
-        """Of <x, theta>; the ball only matters for bets."""
+    def upper_end(self, x: FloatArray) -> float:
+        """Of <x, theta>: the least of the maxima over each ellipsoid within the simplex."""
+        return min(
+            maximum_by_faces(center, inverse, rad, x)
+            for inverse, center, rad in map(self.ellipsoid, range(len(self.A)))
+        )
+
+    def bet_ends(self, x: FloatArray) -> tuple[float, float]:
+        """Of <x, theta> for bets: over each ellipsoid alone, the simplex and the ball."""
         u, shift = x - x.mean(), float(x.mean())
         lows, highs = [float(x.min())], [float(x.max())]
         for e in range(len(self.A)):
@@ -218,16 +226,15 @@ class LiteralBettingSet:
             width = math.sqrt(rad * (u @ inverse @ u))
             lows.append(shift + float(u @ center) - width)
             highs.append(shift + float(u @ center) + width)
-        if ball:
-            lows.append(shift + float(u @ self.theta0) - self.rho * float(np.linalg.norm(u)))
-            highs.append(shift + float(u @ self.theta0) + self.rho * float(np.linalg.norm(u)))
+        lows.append(shift + float(u @ self.theta0) - self.rho * float(np.linalg.norm(u)))
+        highs.append(shift + float(u @ self.theta0) + self.rho * float(np.linalg.norm(u)))
         return max(lows), min(highs)
 
     def place(
         self, x: FloatArray, p: FloatArray, g: FloatArray
     ) -> tuple[float, float, float, list[float]]:
         """(lo, up, a, slopes) of the bets on outcomes that pay g, with probabilities p (B, d)."""
-        lo, up = self.ends(x, ball=True)
+        lo, up = self.bet_ends(x)
         if abs(up - lo) < 1e-9:
             lo, up = (lo + up) / 2 - 5e-10, (lo + up) / 2 + 5e-10
         theta = self.estimate(self.ridges[int(np.argmin(self.errors))])
@@ -336,7 +343,7 @@ class LiteralBetVTR:
         for n in range(1, self.H + 1):
             for s in range(S):
                 Q = [
-                    self.r[s, a] + self.Theta.ends(self.P[:, s, a] @ W[n - 1], ball=False)[1]
+                    self.r[s, a] + self.Theta.upper_end(self.P[:, s, a] @ W[n - 1])
                     for a in range(A)
                 ]
                 W[n, s] = max(0.0, min(1.0, max(Q)))

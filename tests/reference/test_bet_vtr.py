@@ -28,6 +28,7 @@ def test_sets_and_plans_agree_with_the_literal_ones(
     literal = LiteralBetVTR(model, 0.1, bet)
     X = np.random.default_rng(0).random((10, model.dim))
     whole = np.ptp(agent.confidence_set.interval(X), axis=0)
+    seen: list[tuple[list[int], list[int]]] = []
     while agent.episodes_learnt < n_episodes:
         plan = agent.plan()
         values = literal.plan()
@@ -36,18 +37,23 @@ def test_sets_and_plans_agree_with_the_literal_ones(
         assert plan.value == pytest.approx(values[-1, model.initial_state], abs=1e-8)
         states, actions, lengths = env.rollout(plan.actions, plan.episodes)
         agent.update_many(states, actions, lengths)
-        episodes = [
+        seen += [
             (path[: n + 1].tolist(), taken[:n].tolist())
             for path, taken, n in zip(states, actions, lengths, strict=True)
         ]
-        literal.learn(plan, episodes)
-        upper = [literal.Theta.ends(x, ball=False)[1] for x in X]
+        if agent._plan_is_over():
+            literal.learn(plan, seen)
+            seen.clear()
+        upper = [literal.Theta.upper_end(x) for x in X]
         np.testing.assert_allclose(agent.confidence_set.support(X), upper, atol=1e-8)
         ellipsoids = agent.confidence_set.ellipsoids()
-        for e, (center, radius) in enumerate(
-            zip(ellipsoids.centers, ellipsoids.radii, strict=True)
+        for e, (center, factor) in enumerate(
+            zip(ellipsoids.centers, ellipsoids.factors, strict=True)
         ):
-            _, literal_center, rad = literal.Theta.ellipsoid(e)
+            inverse, literal_center, rad = literal.Theta.ellipsoid(e)
             np.testing.assert_allclose(center, literal_center, atol=1e-8)
-            assert radius**2 == pytest.approx(rad, rel=1e-8)
+            plane = np.eye(model.dim) - 1.0 / model.dim
+            np.testing.assert_allclose(
+                factor @ factor.T, rad * plane @ inverse @ plane, rtol=1e-7, atol=1e-10
+            )
     assert (np.ptp(agent.confidence_set.interval(X), axis=0) < 0.999 * whole).any()

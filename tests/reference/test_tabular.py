@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mdp_helpers import random_model, random_walk
+from mdp_helpers import plan_for_each_episode, random_model, random_walk
 from reference.literal_tabular import LiteralMVP, LiteralUCBVI
 from voful import MVP, UCBVI
 
@@ -14,8 +14,11 @@ WIDTHS = [1.0, 0.003]  # the narrow one shows every term: the full bonus is abov
 
 @pytest.mark.parametrize("bonus", ["hoeffding", "bernstein"])
 @pytest.mark.parametrize("width", WIDTHS)
-def test_ucbvi_is_the_printed_algorithm_divided_by_the_horizon(bonus: str, width: float) -> None:
+def test_ucbvi_is_the_printed_algorithm_divided_by_the_horizon(
+    bonus: str, width: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Rewards in [0, 1] there are rewards / H here."""
+    plan_for_each_episode(monkeypatch)
     H = MODEL.horizon
     fast = UCBVI(
         MODEL,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize_scalar
 
-from mdp_helpers import random_model, signed_model
+from mdp_helpers import plan_for_each_episode, random_model, signed_model
 from reference.literal_varlin import LiteralVARLin
 from reference.literal_varlin2 import LiteralVARLin2
 from voful import LinearMixtureModel, VARLin, VARLin2
@@ -41,8 +41,13 @@ def mixed(model: LinearMixtureModel, theta: FloatArray) -> FloatArray:
     ids=["segment", "triangle", "ball"],
 )
 def test_literal_set_plan_and_values(
-    model: LinearMixtureModel, theta_star: list[float], iota: float, version: int
+    model: LinearMixtureModel,
+    theta_star: list[float],
+    iota: float,
+    version: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    plan_for_each_episode(monkeypatch)
     rng = np.random.default_rng(7)
     mu = rng.uniform(-1.0, 1.0, size=(3, model.dim))
     mu *= (2.0 * rng.random(3) / np.abs(mu).sum(axis=1))[:, None]

@@ -1,4 +1,4 @@
-"""What every episodic agent shares: checked input, plans that last for an epoch, save, repr."""
+"""What every episodic agent shares: checked input, plans renewed when there is news, save, repr."""
 
 from __future__ import annotations
 
@@ -21,20 +21,16 @@ from voful.mdp.planning import OptimisticPlan
 from voful.parameters import Declared, parameter
 from voful.typing import ConfidenceSet, IntArray, Path, Seed
 
+NEWS = 0.03
+"""A plan is renewed when its agent's information has grown by more: 3 %, on average over what is
+estimated."""
+
 
 def epoch_length(learnt: int, n_episodes: int) -> int:
-    """Episodes of one plan: max(1, floor(k/10)) after k episodes, at most those that remain.
+    """Episodes until one looks for news: max(1, floor(sqrt(k)/4)) after k episodes.
 
-    So K episodes need O(log K) plans.
-    """
-    return max(1, min(learnt // 10, n_episodes - learnt))
-
-
-def short_epoch_length(learnt: int, n_episodes: int) -> int:
-    """Episodes of one plan over an ellipsoid: max(1, floor(sqrt(k)/4)) after k episodes.
-
-    One ellipsoid explores one direction at a time: a plan that tries the wrong action is
-    optimistic until it is renewed. sqrt(k) / 4 episodes of it cost less than what is learnt.
+    At most those that remain. A plan that tries the wrong action is optimistic until it is renewed:
+    sqrt(k) / 4 episodes of it cost less than what is learnt.
     """
     return max(1, min(math.isqrt(learnt) // 4, n_episodes - learnt))
 
@@ -44,14 +40,19 @@ class Agent(Declared):
 
     An agent declares its parameters (`voful.mdp.arguments`), makes the rest in ``_build``, and
     defines ``_make_plan`` (from its set as it is now) and ``_learn`` (many checked trajectories
-    at once, the same result as one by one); one that learns by whole plans defines ``_end_epoch``
-    too. The public methods are here, once. The set is used only when a plan is made, at the
-    start of an epoch; every set in between is a confidence set too, so coverage and optimism
-    stay as they are.
+    at once, the same result as one by one); it may define ``_information``, and one that learns by
+    whole plans defines ``_end_epoch``. The public methods are here, once.
+
+    Plans are renewed when there is news: after the episodes of a plan it is kept for as many
+    again, unless the agent's information has grown by more than `NEWS`: the logarithm of its
+    determinant, over the dimension. While an action is tried that was hardly tried before, that
+    happens soon; while the best one is played again and again, ever more rarely: some
+    log(K) / `NEWS` plans in all. The set is used only when a plan is made; every set in
+    between is a confidence set too, so coverage and optimism stay as they are.
     """
 
     _arguments: ClassVar[Mapping[str, type[persistence.Persistent]]] = {"model": LinearMixtureModel}
-    _arrays: ClassVar[tuple[str, ...]] = ("_tally",)
+    _arrays: ClassVar[tuple[str, ...]] = ("_tally", "_known")
     _parts: ClassVar[tuple[str, ...]] = ("_plan", "_standing")
     optimistic: ClassVar[bool] = True
     """Whether a plan's value is an upper bound of the optimal one while theta* is in the set."""
@@ -66,8 +67,9 @@ class Agent(Declared):
     def _build(self) -> None:
         self._rng = np.random.default_rng(validation.seed(self.seed))
         self._standing = Standing()
-        # [episodes learnt, episodes learnt when the plan was made; -1: there is no plan yet]
+        # [episodes learnt, episodes learnt when those of the plan began; -1: there is none yet]
         self._tally = np.array([0, -1], dtype=np.int64)
+        self._known = np.zeros(1)  # information when the plan was made
         self._plan = OptimisticPlan(
             np.ones((1, self.model.n_states)),
             np.zeros((1, self.model.n_states), dtype=np.int64),
@@ -119,12 +121,16 @@ class Agent(Declared):
     def plan(self) -> OptimisticPlan:
         """The current plan: the same one until `plan.episodes` updates arrived.
 
-        After the last episode: the plan from all that was learnt.
+        Then it may be the same one again, for as many episodes, if they brought no news. After the
+        last episode: the plan from all that was learnt.
         """
-        if self._tally[1] < 0 or self._plan_is_over():
+        if self._tally[1] < 0 or self._episodes_due() <= 0:
             self._turn += 1
             try:
-                self._renew_plan()
+                if self._tally[1] < 0 or self._plan_is_over():
+                    self._renew_plan()
+                else:
+                    self._tally[1] = self._tally[0]
             finally:
                 self._turn += 1
         return self._plan
@@ -183,15 +189,16 @@ class Agent(Declared):
             if len(lengths[part]):
                 self._learn(states[part], actions[part], lengths[part])
                 self._tally[0] += len(lengths[part])
-                if self._episodes_due() == 0:
+                if self._episodes_due() == 0 and self._plan_is_over():
                     self._end_epoch()
 
     def _renew_plan(self) -> None:
         self._plan = self._make_plan().lasting(self._epoch_length())
         self._tally[1] = self._tally[0]
+        self._known[0] = self._information()
 
     def _epoch_length(self) -> int:
-        """Episodes of a plan that is made now."""
+        """Episodes of a plan that is made now, or kept."""
         return epoch_length(self.episodes_learnt, self.n_episodes)
 
     def _episodes_due(self) -> int:
@@ -200,8 +207,19 @@ class Agent(Declared):
         return int(planned + self._plan.episodes - learnt)
 
     def _plan_is_over(self) -> bool:
-        """Whether `plan` makes a new plan instead of the one that it made last."""
-        return self._episodes_due() <= 0
+        """Whether a plan whose episodes are over is not kept for as many again."""
+        too_long = self._plan.episodes > self.n_episodes - self.episodes_learnt
+        return too_long or self._has_news()
+
+    def _has_news(self) -> bool:
+        return self._information() > float(self._known[0]) + NEWS
+
+    def _information(self) -> float:
+        """ln(determinant) / dimension of the agent's information, from all that was learnt.
+
+        Of an agent that does not say: ln(1 + episodes).
+        """
+        return math.log1p(self.episodes_learnt)
 
     @abstractmethod
     def _make_plan(self) -> OptimisticPlan:
@@ -212,7 +230,7 @@ class Agent(Declared):
         """Learn checked trajectories played after `self._plan` was made; n >= 1 of them."""
 
     def _end_epoch(self) -> None:
-        """All episodes of `self._plan` were learnt."""
+        """`self._plan` is over, all its episodes were learnt."""
 
     def __repr__(self) -> str:
         return f"{super().__repr__()} after {self.episodes_learnt} episodes"

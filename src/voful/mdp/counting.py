@@ -1,4 +1,4 @@
-"""Counts of transitions: what a set learns from when the episodes of a plan are over."""
+"""Counts of transitions: what a set learns from when a plan is over."""
 
 from __future__ import annotations
 
@@ -44,6 +44,8 @@ def count_transitions(
 class TransitionCounter(Stateful):
     """How often each transition happened under each target, since the counts were last cleared.
 
+    And how often in all before.
+
     All targets are frozen with a plan, so what happens until the next one is a table of counts:
     an episode costs one increment a step, and what a set makes of them is paid once per plan.
 
@@ -53,11 +55,12 @@ class TransitionCounter(Stateful):
         Whose transitions.
     """
 
-    _arrays: ClassVar[tuple[str, ...]] = ("targets", "block", "counts")
-    _growing: ClassVar[tuple[str, ...]] = _arrays
+    _arrays: ClassVar[tuple[str, ...]] = ("targets", "block", "counts", "cleared")
+    _growing: ClassVar[tuple[str, ...]] = ("targets", "block", "counts")
 
     def __init__(self, model: LinearMixtureModel) -> None:
         self.model = model
+        self.cleared: IntArray = np.zeros(model.successors.shape, dtype=np.int64)
         self.count_under(np.zeros((1, model.n_states)), np.zeros(1, dtype=np.int64))
 
     def _invariants(self, state: Arrays) -> Invariants:
@@ -67,9 +70,11 @@ class TransitionCounter(Stateful):
         yield "targets in [0, 1]", bool(((targets >= 0.0) & (targets <= 1.0)).all())
         yield "a target for each block", 1 <= len(block) <= longest and whole(block, 0, n - 1)
         yield "counts of transitions", counts.shape == (n, *self.model.successors.shape)
-        yield "whole counts", whole(counts)
+        cleared = state["cleared"]
+        yield "whole counts", whole(counts) and whole(cleared)
         padding = np.arange(counts.shape[3]) >= self.model.n_successors[:, :, None]
-        yield "transitions that can happen", not counts[:, padding].any()
+        possible = not counts[:, padding].any() and not cleared[padding].any()
+        yield "transitions that can happen", possible
 
     def count_under(self, targets: FloatArray, block: IntArray) -> None:
         """Count anew; with n steps to go after it, a step is one under targets[block[n]].
@@ -98,17 +103,43 @@ class TransitionCounter(Stateful):
         g, s, a = np.nonzero(self.counts.any(axis=3) & told[:, None, None])
         targets = self.targets[g[:, None], self.model.successors[s, a]]
         learn(self.model.probabilities[s, a], targets, self.counts[g, s, a].astype(np.float64))
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin again under the same targets."""
+        self.cleared += self.counts.sum(axis=0)
         self.counts[:] = 0
+
+    @property
+    def all_counts(self) -> IntArray:
+        """(S, A, B) counts of all transitions so far, cleared or not."""
+        total: IntArray = self.cleared + self.counts.sum(axis=0)
+        return total
 
 
 class CountingAgent(Agent):
-    """An agent whose set `_Theta` learns from counts, when the episodes of a plan are over."""
+    """An agent whose set `_Theta` learns from counts, when a plan is over.
+
+    A transition with probabilities p_i under the base models tells of theta as much as its score
+    at the uniform mixture, p / mean(p), freed of its mean: the sum of their squares z z' is
+    Fisher's information there.
+    """
 
     _parts: ClassVar[tuple[str, ...]] = (*Agent._parts, "_counter", "_Theta")
 
     def _build(self) -> None:
         super()._build()
         self._counter = TransitionCounter(self.model)
+        p = self.model.probabilities.reshape(-1, self.dim)
+        size = np.abs(p).mean(axis=1, keepdims=True)
+        scores = np.divide(p, size, out=np.zeros_like(p), where=size > 0.0)
+        self._scores = scores - scores.mean(axis=1, keepdims=True)
+
+    def _information(self) -> float:
+        n = self._counter.all_counts.reshape(-1)
+        seen = self._scores[n > 0]
+        matrix = np.eye(self.dim) + (seen.T * n[n > 0]) @ seen
+        return float(np.linalg.slogdet(matrix)[1]) / self.dim
 
     def _learn(self, states: IntArray, actions: IntArray, lengths: IntArray) -> None:
         self._counter.add(states, actions, lengths)

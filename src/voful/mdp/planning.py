@@ -21,7 +21,8 @@ from voful import persistence, validation
 from voful.archive import Arrays
 from voful.compiled import kernel
 from voful.confidence.mixture.base import MixtureSet
-from voful.confidence.mixture.ends import MixtureEllipsoids, fill_ends, point_of
+from voful.confidence.mixture.ends import MixtureEllipsoids, fill_upper_ends, point_of
+from voful.confidence.mixture.maximum import new_room
 from voful.confidence.mixture.polygons import fill_largest_products
 from voful.invariants import Invariants, between, whole
 from voful.mdp.model import LinearMixtureModel, expected_next
@@ -178,20 +179,20 @@ def _backups(
     Over the hull of the vertices, or over the ellipsoids where there are none.
     """
     S, A, _, d = probabilities.shape
-    X, ends, u, p = np.empty((S * A, d)), np.empty((3, S * A)), np.empty(d), np.empty(d)
-    x, upper = X.reshape(S, A, d), ends[1].reshape(S, A)
-    Q = np.empty((S, A))
+    X, upper, room = np.empty((S * A, d)), np.empty(S * A), new_room(d)
+    x, Q = X.reshape(S, A, d), np.empty((S, A))
     tried = np.empty((0, A), dtype=np.int64)
     change = np.inf
     for n in range(filled, values.shape[0]):
         expected_next(successors, probabilities, values[n - 1], x)
         if vertices.shape[0] > 0:
-            fill_largest_products(vertices, X, ends[1])
+            fill_largest_products(vertices, X, upper)
+            for s in range(S):
+                for a in range(A):
+                    Q[s, a] = rewards[s, a] + upper[s * A + a]
         else:
-            fill_ends(Theta, X, u, p, ends)
-        for s in range(S):
-            for a in range(A):
-                Q[s, a] = rewards[s, a] + upper[s, a]
+            # The action with a step less to go mostly is the best one again.
+            fill_upper_ends(Theta, X, rewards, actions[n - 1], 1.0, Q, room)
         change = _fill_row(Q, tried, values, actions, n)
         if change <= tolerance:
             return n + 1, change
@@ -210,8 +211,10 @@ def _fill(model: LinearMixtureModel, fill: Fill, tolerance: float) -> Optimistic
             values = np.concatenate([values, more])
             actions = np.concatenate([actions, more.astype(np.int64)])
         n, change = fill(values, actions, n)
-    # Each of the steps that were saved could have added `change` to the last row at most:
-    # added to the value, it stays an upper bound. Without a fixed point 1 is one.
+    # Each of the steps that were saved could have added `change` to the last row at most: within
+    # the simplex the sup T never enlarges differences, so that rows W' >= T W with W >= W' - change
+    # give T W' <= T W + change <= W' + change. Added to the value, it stays an upper bound, also
+    # where the rows are upper bounds of the sup. Without a fixed point 1 is one.
     value = float(values[n - 1, model.initial_state]) + (model.horizon + 1 - n) * change
     if n <= model.horizon and change > tolerance:
         value = 1.0
@@ -265,7 +268,7 @@ def optimistic_plan(
         Whether the oracle is that of sets within the simplex (or an upper bound of it): then rows
         beyond two that are nearly equal share the last one, and what the steps that remain could
         add goes to the plan's value. Default: whether the base models are stochastic. False for
-        ellipsoids: every row is planned.
+        ellipsoids that are not cut: every row is planned.
     """
 
     def backup(V: FloatArray) -> FloatArray:
@@ -308,7 +311,8 @@ def optimistic_plan_over_ellipsoids(
     Theta
         As `EllipsoidalMixtureSet.ellipsoids` gives them.
     """
-    return _compiled_plan(model, np.empty((0, model.dim)), Theta, 0.0)
+    tolerance = FIXED_POINT if Theta.cut and Theta.simplex else 0.0
+    return _compiled_plan(model, np.empty((0, model.dim)), Theta, tolerance)
 
 
 def _compiled_plan(

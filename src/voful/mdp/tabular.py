@@ -122,6 +122,10 @@ class TabularAgent(Agent):
             walks = complete_by_plan(walks, self._plan.actions, self.model.horizon)
         self._count(walks)
 
+    def _information(self) -> float:
+        """Of the pairs (s, a): the mean of ln(1 + N(s, a))."""
+        return float(np.log1p(self._counts.sum(axis=2)).mean())
+
     @abstractmethod
     def _count(self, walks: Walks) -> None:
         """Add what happened to the counts."""

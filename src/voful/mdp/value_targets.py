@@ -21,7 +21,7 @@ from voful.confidence.mixture.domain import Domain
 from voful.confidence.mixture.ridge import MixtureEllipsoid
 from voful.invariants import Invariants
 from voful.mdp import arguments as given
-from voful.mdp.base import Agent, short_epoch_length
+from voful.mdp.base import Agent
 from voful.mdp.moment_regression import learn_moments, line_radius
 from voful.mdp.planning import OptimisticPlan, optimistic_plan_over_ellipsoids
 from voful.mdp.trajectories import Walks
@@ -59,8 +59,8 @@ class ValueTargetedAgent(Agent):
     constants: str = given.choice('"tight" or "paper".', "tight", "paper", default="tight")
     cut: bool | None = parameter(
         boolean,
-        "Whether upper ends are also cut at those of the simplex (or the L1 ball); None: with the "
-        "tight constants.",
+        "Whether upper ends are those within the simplex (or cut at those of the L1 ball); None: "
+        "with the tight constants.",
         default=None,
         derived=lambda agent: agent.constants == "tight",
     )
@@ -107,8 +107,8 @@ class ValueTargetedAgent(Agent):
         """Bound on |x|_2: each x_i is a mean of values in [0, 1] (their difference, if signed)."""
         return math.sqrt(self.dim)
 
-    def _epoch_length(self) -> int:
-        return short_epoch_length(self.episodes_learnt, self.n_episodes)
+    def _information(self) -> float:
+        return float(log_det_ratio(open_ridge(self._blocks[0], self.dim))) / self.dim
 
     def _make_plan(self) -> OptimisticPlan:
         return optimistic_plan_over_ellipsoids(self.model, self.confidence_set.ellipsoids())

@@ -10,9 +10,10 @@ import pytest
 
 import voful
 from mdp_helpers import Counter, random_model, random_walk
-from voful import PosteriorMixture, VARLin, VARLin2
+from voful import PosteriorMixture, VARLin, VARLin2, registry
 from voful.envs import LinearMixtureMDP
-from voful.mdp.base import epoch_length
+from voful.mdp.base import NEWS, epoch_length
+from voful.mdp.planning import OptimisticPlan
 from voful.typing import EpisodicAgent
 
 MODEL = random_model(1, horizon=8)
@@ -30,33 +31,62 @@ def teach(agent: Counter, n: int, seed: int = 0) -> None:
 
 
 def test_epochs_grow_and_end_with_the_last_episode() -> None:
-    assert [epoch_length(k, 1000) for k in (0, 9, 19, 20, 100, 199)] == [1, 1, 1, 2, 10, 19]
-    assert epoch_length(995, 1000) == 5
+    assert [epoch_length(k, 1000) for k in (0, 9, 63, 64, 400, 999)] == [1, 1, 1, 2, 5, 1]
+    assert epoch_length(998, 1000) == 2
     assert epoch_length(1000, 1000) == 1
-    learnt = plans = 0
-    while learnt < 20_000:
-        learnt += epoch_length(learnt, 20_000)
-        plans += 1
-    assert learnt == 20_000
-    assert plans < 110
 
 
 def test_a_plan_lasts_for_its_episodes() -> None:
-    agent = Counter(MODEL, n_episodes=45)
+    K = 200
+    agent = Counter(MODEL, n_episodes=K)
     assert isinstance(agent, EpisodicAgent)
     rng = np.random.default_rng(0)
-    made: list[tuple[int, int]] = []
-    while agent.episodes_learnt < 45:
+    before: OptimisticPlan | None = None
+    kept = 0
+    while agent.episodes_learnt < K:
+        known, learnt = agent._known[0], agent.episodes_learnt
+        news = before is None or agent._information() > known + NEWS
         plan = agent.plan()
-        made.append((agent.episodes_learnt, plan.episodes))
-        assert plan.episodes == epoch_length(agent.episodes_learnt, 45)
+        assert 1 <= plan.episodes <= K - learnt
+        if plan is before:
+            kept += 1
+            assert not news
+        else:
+            assert plan.episodes == epoch_length(learnt, K)
+            assert before is None or news or before.episodes > K - learnt
         for _ in range(plan.episodes):
             assert agent.plan() is plan
             agent.update(*random_walk(MODEL, rng))
-    assert agent.plans_made == len(made)
-    assert sum(episodes for _, episodes in made) == 45
-    assert agent.plan().episodes == 1  # the plan from everything
-    assert agent.plan().value <= made[0][1]
+        before = plan
+    assert agent.episodes_learnt == K
+    assert kept > 10
+    assert agent.plan() is not before  # the plan from everything
+    assert agent.plan().episodes == 1
+
+
+def test_plans_are_renewed_ever_more_rarely() -> None:
+    """Some log(K) / NEWS plans, whatever the number of episodes."""
+    agent = Counter(MODEL, n_episodes=3000)
+    env = LinearMixtureMDP(MODEL, np.ones(3) / 3, seed=4)
+    while agent.episodes_learnt < 3000:
+        plan = agent.plan()
+        agent.update_many(*env.rollout(plan.actions, plan.episodes))
+    assert agent.plans_made < (np.log(3000) + 3.0) / NEWS
+
+
+@pytest.mark.parametrize("id", ["varlin", "likelihood-ucrl", "bet-vtr", "posterior-mixture"])
+def test_information_is_in_the_counts(id: str) -> None:
+    """It never falls, also when a set has learnt the counts; most comes with the first steps."""
+    agent = registry.create(id, MODEL, n_episodes=40)
+    rng = np.random.default_rng(2)
+    seen = [agent._information()]
+    for _ in range(40):
+        agent.plan()
+        agent.update(*random_walk(MODEL, rng))
+        seen.append(agent._information())
+    assert seen[0] == 0.0
+    assert (np.diff(seen) >= 0.0).all()
+    assert seen[10] > 0.5 * seen[40]
 
 
 def test_update_plans_first_and_never_again() -> None:

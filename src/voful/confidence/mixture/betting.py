@@ -50,7 +50,12 @@ from voful.confidence.betting.state import (
     open_rules,
 )
 from voful.confidence.mixture.domain import Domain
-from voful.confidence.mixture.ends import EllipsoidalMixtureSet, MixtureEllipsoids
+from voful.confidence.mixture.ends import (
+    EllipsoidalMixtureSet,
+    MixtureEllipsoids,
+    corners_within,
+    ellipsoids_of,
+)
 from voful.confidence.mixture.observations import Observations
 from voful.invariants import Invariants, whole
 from voful.typing import FloatArray, IntArray
@@ -266,11 +271,10 @@ class CountedBettingSet(EllipsoidalMixtureSet):
     def _ellipsoids(self) -> MixtureEllipsoids:
         Theta = open_ellipsoids(self.memory)
         radii = np.array([radius_of(Theta, e, self.width_scale) for e in range(len(Theta.rad))])
-        normals, shifts = np.zeros(Theta.center.shape), np.zeros(len(radii))  # no hyperplane
-        simplex = self.domain.simplex
-        return MixtureEllipsoids(
-            Theta.center, Theta.whitener, radii, normals, shifts, simplex, cut=True, simplex=simplex
-        )
+        factors, simplex = radii[:, None, None] * Theta.whitener, self.domain.simplex
+        precisions = Theta.A.sum(axis=1) + Theta.lam[:, None, None] * np.eye(self.dim)
+        corners = corners_within(Theta.center, precisions, radii)
+        return ellipsoids_of(Theta.center, factors, corners, cut=True, simplex=simplex)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} in R^{self.dim} after {self.n_observations} transitions>"

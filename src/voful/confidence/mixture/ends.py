@@ -7,108 +7,134 @@ of one that asks the set.
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from typing import NamedTuple
 
 import numpy as np
 
 from voful.compiled import kernel, part
-from voful.confidence.algebra import dot, whiten
 from voful.confidence.base import ParameterSet
 from voful.confidence.mixture.domain import Domain
-from voful.typing import FloatArray
+from voful.confidence.mixture.maximum import Room, lower_by_multipliers, new_room, plain_end
+from voful.typing import BoolArray, FloatArray, IntArray
+
+SAME = 2e-12
+"""Ends are made exact where they are within this of the largest."""
 
 
 class MixtureEllipsoids(NamedTuple):
-    """Ellipsoids {|theta - c|_M <= radius} in R^d, and what is known of the weights besides.
+    """Ellipsoids {c + B'v : |v| <= 1} in R^d, and what is known of the weights besides.
 
     Attributes
     ----------
-    centers, whiteners, radii
-        (E, d), (E, d, d) and (E,).
-    normals, shifts
-        (E, d) and (E,): the ellipsoid is cut with a hyperplane. In the coordinates W theta its
-        unit normal is q, and the centre of the cut lies `shift` q from c. No cut: both 0.
-    tangent
-        Whether sum theta = 1 is used instead: x is asked by its part orthogonal to 1, plus the
-        mean of its entries.
+    centers, factors, sizes
+        c, B and the squared lengths of B's rows: (E, d), (E, d, d) and (E, d).
+    positive
+        (E,) whether all members have theta >= 0.
+    corners
+        (d,) whether the unit vectors are in all of the ellipsoids.
     cut
-        Whether ends are cut at those of the domain.
+        Whether ends are those over the domain too.
     simplex
-        Whether the domain is the simplex; else it is the L1 ball.
+        Whether the domain is the simplex; else it is the L1 ball. In the simplex, where ends know
+        of it, ellipsoids lie in the plane sum theta = 1: c sums up to 1, the rows of B to 0.
     """
 
     centers: FloatArray
-    whiteners: FloatArray
-    radii: FloatArray
-    normals: FloatArray
-    shifts: FloatArray
-    tangent: bool = False
-    cut: bool = False
-    simplex: bool = False
+    factors: FloatArray
+    sizes: FloatArray
+    positive: BoolArray
+    corners: BoolArray
+    cut: bool
+    simplex: bool
+
+
+def ellipsoids_of(
+    centers: FloatArray, factors: FloatArray, corners: BoolArray, *, cut: bool, simplex: bool
+) -> MixtureEllipsoids:
+    """With the lengths of rows, and freed of what leaves the plane."""
+    if cut and simplex:
+        centers = centers + (1.0 - centers.sum(axis=1, keepdims=True)) / centers.shape[1]
+        factors = factors - factors.mean(axis=1, keepdims=True)
+    factors = np.ascontiguousarray(factors)
+    sizes = (factors**2).sum(axis=2)
+    positive = (centers >= np.sqrt(sizes)).all(axis=1)
+    return MixtureEllipsoids(centers, factors, sizes, positive, corners, cut, simplex)
+
+
+def corners_within(centers: FloatArray, precisions: FloatArray, radii: FloatArray) -> BoolArray:
+    """Whether the unit vectors e have |e - c|_M <= radius in all (E,) of the ellipsoids."""
+    U = np.eye(centers.shape[1]) - centers[:, None, :]
+    inside: BoolArray = (((U @ precisions) * U).sum(axis=2) <= radii[:, None] ** 2).all(axis=0)
+    return inside
 
 
 def point_of(theta: FloatArray) -> MixtureEllipsoids:
     """The ellipsoid of radius 0 about theta, with nothing else known."""
-    nothing = np.zeros(1)
-    room = np.zeros((1, len(theta), len(theta)))
-    return MixtureEllipsoids(theta[np.newaxis], room, nothing, room[0, :1], nothing)
+    d = len(theta)
+    nothing = np.zeros((1, d, d)), np.zeros(d, dtype=np.bool_)
+    return ellipsoids_of(theta[np.newaxis], *nothing, cut=False, simplex=False)
 
 
 @part
-def fill_ends(
-    Theta: MixtureEllipsoids, X: FloatArray, u: FloatArray, p: FloatArray, ends: FloatArray
+def fill_upper_ends(
+    Theta: MixtureEllipsoids,
+    X: FloatArray,
+    added: FloatArray,
+    likely: IntArray,
+    most: float,
+    Q: FloatArray,
+    room: Room,
 ) -> None:
-    """ends[0] and ends[1]: the largest lower and the smallest upper end of <x, theta>, rows x of X.
+    """Q[s, a] = added[s, a] + the least upper end of <x, theta> over the ellipsoids in the domain.
 
-    Bounds over the intersection, not always attained by a member; they cross where none is left.
-    The half-width along x is the radius times |W x - <q, W x> q|. ends is (3, n), its last row, u
-    and p (d numbers) are room.
+    x is row s A + a of X. In the simplex the end of one ellipsoid is nearly the maximum, see
+    `lower_by_multipliers`; in the L1 ball it is the lesser of two upper ends.
+
+    Only the largest Q[s] has to be exact, and what is above `most` counts as that: where a bound
+    shows that an action is not the best one it stays with this bound. likely[s] comes first.
     """
-    n, d = X.shape
-    lower, upper, means = ends[0], ends[1], ends[2]
-    for k in range(n):
-        lower[k], upper[k], means[k] = -np.inf, np.inf, 0.0
-        if Theta.tangent:
-            for i in range(d):
-                means[k] += X[k, i]
-            means[k] /= d
-    for e in range(Theta.radii.shape[0]):
-        center, whitener, q = Theta.centers[e], Theta.whiteners[e], Theta.normals[e]
-        radius, shift = Theta.radii[e], Theta.shifts[e]
-        for k in range(n):
-            for i in range(d):
-                u[i] = X[k, i] - means[k]
-            whiten(whitener, u, p)
-            along = dot(q, p)
-            squared = 0.0
-            for i in range(d):
-                squared += (p[i] - along * q[i]) ** 2
-            middle = dot(u, center) + shift * along
-            width = radius * math.sqrt(squared)
-            lower[k] = max(lower[k], middle - width)
-            upper[k] = min(upper[k], middle + width)
-    for k in range(n):
-        lower[k] += means[k]
-        upper[k] += means[k]
-        if Theta.cut:
-            low, high = np.inf, -np.inf
-            for i in range(d):
-                low, high = min(low, X[k, i]), max(high, X[k, i])
-            if not Theta.simplex:
-                high = max(high, -low)
-                low = -high
-            lower[k], upper[k] = max(lower[k], low), min(upper[k], high)
+    S, A = Q.shape
+    d, E = X.shape[1], Theta.centers.shape[0]
+    centers, factors, sizes, corners = Theta.centers, Theta.factors, Theta.sizes, Theta.corners
+    positive, cut, simplex = Theta.positive, Theta.cut, Theta.simplex
+    for s in range(S):
+        best = -np.inf
+        for k in range(A):
+            a = likely[s] if k == 0 else k - 1 if k <= likely[s] else k
+            row, largest, end, mean = s * A + a, 0, np.inf, 0.0
+            if cut:
+                end = -np.inf
+                for i in range(d):
+                    value = X[row, i] if simplex else abs(X[row, i])
+                    if value > end:
+                        largest, end = i, value
+                    if simplex:
+                        mean += value / d
+            if not (cut and simplex and corners[largest]):
+                floor = best - SAME - added[s, a]
+                for e in range(E):
+                    if end >= floor:
+                        c, B, x = centers[e], factors[e], X[row]
+                        bound = mean + plain_end(c, B, x, mean, room.spread)
+                        if cut and simplex and not positive[e] and bound >= floor:
+                            bound = lower_by_multipliers(c, B, sizes[e], bound, floor, room)
+                        end = min(end, bound)
+            Q[s, a] = added[s, a] + end
+            best = max(best, min(most, Q[s, a]))
 
 
 @kernel
 def ends_of(Theta: MixtureEllipsoids, X: FloatArray) -> FloatArray:
-    """(lower, upper) ends of <x, theta> for the rows of X, see `fill_ends`; shape (2, n)."""
+    """(lower, upper) ends of <x, theta> for the rows of X; they cross where none is left."""
     n, d = X.shape
-    ends = np.empty((3, n))
-    fill_ends(Theta, X, np.empty(d), np.empty(d), ends)
-    return ends[:2]
+    ends, room = np.empty((2, n)), new_room(d)
+    zeros, alone = np.zeros((n, 1)), np.zeros(n, dtype=np.int64)
+    fill_upper_ends(Theta, -X, zeros, alone, np.inf, ends[0].reshape(n, 1), room)
+    fill_upper_ends(Theta, X, zeros, alone, np.inf, ends[1].reshape(n, 1), room)
+    for k in range(n):
+        ends[0, k] = -ends[0, k]
+    return ends
 
 
 class EllipsoidalMixtureSet(ParameterSet):

@@ -9,27 +9,31 @@ import numpy as np
 from voful.confidence.algebra import quadratic_form, whiten
 from voful.confidence.ellipsoids.ridge import Ridge, open_ridge, within
 from voful.confidence.mixture.domain import Domain
-from voful.confidence.mixture.ends import EllipsoidalMixtureSet, MixtureEllipsoids
+from voful.confidence.mixture.ends import (
+    EllipsoidalMixtureSet,
+    MixtureEllipsoids,
+    corners_within,
+    ellipsoids_of,
+)
 from voful.typing import FloatArray
 from voful.validation import TOLERANCE
 
 
 def at_sum_one(
     center: FloatArray, whitener: FloatArray, radius: float
-) -> tuple[FloatArray, float, float]:
-    """(q, shift, radius) of the cut of {|theta - c|_M <= radius} with sum theta = 1.
+) -> tuple[FloatArray, FloatArray]:
+    """(c, B) of the cut of {|theta - center|_M <= radius} with sum theta = 1.
 
-    With q the unit vector along W 1 and e = 1 - sum c, the cut is an ellipsoid about
-    c + e M^-1 1 / |W 1|^2 with squared radius radius^2 - e^2 / |W 1|^2, whose half-width along x is
-    that times |W x - <q, W x> q|: what is known of the sum costs nothing.
+    With q the unit vector along W 1 and e = 1 - sum center, the cut is an ellipsoid about
+    center + e M^-1 1 / |W 1|^2 with squared radius radius^2 - e^2 / |W 1|^2, whose half-width along
+    x is that times |W x - <q, W x> q|: what is known of the sum costs nothing.
     """
-    q = np.empty(len(center))
+    W, q = whitener.T, np.empty(len(center))
     length = math.sqrt(whiten(whitener, np.ones(len(center)), q))
-    gap = 1.0
-    for entry in center:
-        gap -= entry
-    shift = gap / length
-    return q / length, shift, math.sqrt(max(radius * radius - shift * shift, 0.0))
+    q /= length
+    shift = (1.0 - center.sum()) / length
+    left = math.sqrt(max(radius * radius - shift * shift, 0.0))
+    return center + shift * (q @ W), left * (W - np.outer(q, q @ W)).T
 
 
 class MixtureEllipsoid(EllipsoidalMixtureSet):
@@ -42,8 +46,8 @@ class MixtureEllipsoid(EllipsoidalMixtureSet):
     domain
         The simplex or the L1 ball, to which members belong.
     cut
-        Whether `support` knows the domain too: the lesser of the two upper ends (an upper bound of
-        the sup over both). False: that of the ellipsoid alone.
+        Whether `support` knows the domain too: nearly the maximum over both in the simplex, the
+        lesser of the two upper ends in the L1 ball. False: that of the ellipsoid alone.
     """
 
     def __init__(self, blocks: FloatArray, domain: Domain, *, cut: bool) -> None:
@@ -87,8 +91,8 @@ class MixtureEllipsoid(EllipsoidalMixtureSet):
 
     def _ellipsoids(self) -> MixtureEllipsoids:
         ridge, radius, simplex = self._ridge, self.radius, self.domain.simplex
-        q, shift = np.zeros(self.dim), 0.0
+        center, factor = ridge.center, radius * ridge.whitener
         if self.cut and simplex:
-            q, shift, radius = at_sum_one(ridge.center, ridge.whitener, radius)
-        ball = ridge.center[None], ridge.whitener[None], np.array([radius])
-        return MixtureEllipsoids(*ball, q[None], np.array([shift]), cut=self.cut, simplex=simplex)
+            center, factor = at_sum_one(ridge.center, ridge.whitener, radius)
+        corners = corners_within(ridge.center[None], ridge.precision[None], np.array([radius]))
+        return ellipsoids_of(center[None], factor[None], corners, cut=self.cut, simplex=simplex)

@@ -9,7 +9,6 @@ from voful.confidence.mixture.betting import CountedBettingSet
 from voful.confidence.mixture.domain import Domain
 from voful.confidence.mixture.observations import observe
 from voful.mdp import arguments as given
-from voful.mdp.base import short_epoch_length
 from voful.mdp.counting import CountingAgent, block_targets
 from voful.mdp.planning import OptimisticPlan, optimistic_plan_over_ellipsoids
 from voful.typing import Seed
@@ -56,11 +55,8 @@ class BetVTR(CountingAgent):
 
     @property
     def confidence_set(self) -> CountedBettingSet:
-        """Live view of the set; it learns when the episodes of a plan are over."""
+        """Live view of the set; it learns when a plan is over."""
         return self._Theta
-
-    def _epoch_length(self) -> int:
-        return short_epoch_length(self.episodes_learnt, self.n_episodes)
 
     def _make_plan(self) -> OptimisticPlan:
         self._end_epoch()

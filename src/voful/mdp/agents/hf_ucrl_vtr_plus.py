@@ -29,11 +29,12 @@ class HFUCRLVTRPlus(ValueTargetedAgent):
     - "paper": beta = 12 sqrt(d ln(1 + k H / (alpha^2 d lambda)) t) + 30 t / gamma^2
       + sqrt(lambda) B in episode k, t = ln(32 (ln(gamma^2 / alpha) + 1) k^2 H^2 / failure_prob).
 
-    Regret O~(d sqrt(K) + d^2), whatever the horizon. O(M d^2) a step.
+    Regret O~(d sqrt(K) + d^2), whatever the horizon, with the paper's plans. O(M d^2) a step.
 
     Differs from the paper: in its units, |x|_2 <= 1, features are divided by sqrt(d), and
     |theta*|_2 <= B = sqrt(d); here neither is, B = 1, and its lambda = 1 becomes d. 1 / gamma^2 is
-    replaced by 1 / alpha where that is smaller (H < d). Plans last for an epoch. `cut`.
+    replaced by 1 / alpha where that is smaller (H < d). Plans are renewed when there is
+    news, not for each episode. `cut`.
 
     References
     ----------

@@ -53,7 +53,7 @@ class LikelihoodUCRL(CountingAgent):
 
     @property
     def confidence_set(self) -> LikelihoodSet:
-        """Live view of the set; it learns when the episodes of a plan are over."""
+        """Live view of the set; it learns when a plan is over."""
         return self._Theta
 
     def _make_plan(self) -> OptimisticPlan:
@@ -63,4 +63,4 @@ class LikelihoodUCRL(CountingAgent):
     def _end_epoch(self) -> None:
         if self._counter.counts.any():
             self._Theta.learn(self._counter.counts.reshape(-1))
-            self._counter.counts[:] = 0
+            self._counter.clear()

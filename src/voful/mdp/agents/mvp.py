@@ -91,7 +91,7 @@ class MVP(TabularAgent):
     c1 = 20/3, c2 = c1^2, a bonus with width_scale > 1 above that of 1: V >= V* there too.
 
     Plans are made anew only after some n(s, a) reached a power of 2: the paper's own rule in place
-    of the epochs of other agents, O(S A log(K H)) plans. `plan.episodes` is 1, for a
+    of that of other agents, O(S A log(K H)) plans. `plan.episodes` is 1, for a
     count may double in any episode, and `plan` returns the same plan until one did.
 
     Differs from the paper: (1) rewards are known, so the bonus has no term for their estimation;
@@ -147,7 +147,7 @@ class MVP(TabularAgent):
         return 1
 
     def _plan_is_over(self) -> bool:
-        return bool(self._triggered[0]) and super()._plan_is_over()
+        return bool(self._triggered[0])
 
     def _make_plan(self) -> OptimisticPlan:
         self._triggered[0] = False

@@ -70,10 +70,11 @@ class UCBVI(TabularAgent):
     divided by H.
 
     Regret (the paper's, divided by H): O~(sqrt(H S A K) + H S^2 A) with hoeffding and
-    O~(sqrt(S A K) + sqrt(H K) + H S^2 A) with bernstein.
+    O~(sqrt(S A K) + sqrt(H K) + H S^2 A) with bernstein, for plans that are made for each episode.
+    Here V >= V* is proved, regret is measured.
 
-    Differs from the paper: (1) values up to 1, as above; (2) plans last for an epoch of episodes
-    (see `Agent`) instead of one; (3) absorbing states are known, with value 0 and no error;
+    Differs from the paper: (1) values up to 1, as above; (2) plans are renewed when there is news
+    (see `Agent`), not for each episode; (3) absorbing states are known, with value 0 and no error;
     (4) of actions that tie, a least tried one is played.
 
     References

@@ -23,7 +23,8 @@ class UCRLVTR(ValueTargetedAgent):
 
     Differs from the papers: one M for all steps, since transitions do not depend on the step, and
     the radius of its largest noise, as their experiments have it, for values in [0, 1] instead of
-    [0, H]; plans last for an epoch; `cut`.
+    [0, H]; plans are renewed when there is news, not for each episode, which the bound on regret is
+    about; `cut`.
 
     References
     ----------
@@ -36,9 +37,9 @@ class UCRLVTR(ValueTargetedAgent):
     constants = "tight"
     cut: bool = parameter(
         boolean,
-        "Whether upper ends are also cut at those of the simplex (or the L1 ball), max_i x_i: an "
-        "upper bound of the maximum over the models that are possible at all, which is what [1] "
-        "asks for; False: the closed form of [2] alone.",
+        "Whether upper ends are those over the ellipsoid within the simplex: the maximum over the "
+        "models that are possible at all, which is what [1] asks for (signed base models: the "
+        "lesser of the ellipsoid's end and max_i |x_i|); False: the closed form of [2] alone.",
         default=True,
     )
     width_scale: float = given.width_scale("Multiplies the radius (1 = the theory).")

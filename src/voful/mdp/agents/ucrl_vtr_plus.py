@@ -37,8 +37,8 @@ class UCRLVTRPlus(ValueTargetedAgent):
 
     Differs from the paper: values in [0, 1] instead of [0, H], and one regression for all steps
     (transitions do not depend on the step); in the paper's units, |x|_2 <= 1, features are divided
-    by sqrt(d) and |theta*|_2 <= B = sqrt(d), so that its lambda = 1 / B^2 is 1 here. Plans last
-    for an epoch. `cut`.
+    by sqrt(d) and |theta*|_2 <= B = sqrt(d), so that its lambda = 1 / B^2 is 1 here. Plans are
+    renewed when there is news, not for each episode: the regret is that of the paper's. `cut`.
 
     References
     ----------

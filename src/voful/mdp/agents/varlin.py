@@ -27,7 +27,7 @@ class VARLin(CountingAgent):
     Differs from the paper: (1) the parameter set is the simplex where base models are
     probability kernels, which is exact; (2) one value row stands for a block of neighbouring
     steps, shifted and scaled to [0, 1]; (3) finitely many tests, see `MomentSet`; (4) the set
-    is renewed when a plan's episodes are over, not after each episode; (5) from d = 5 on
+    is renewed when a plan is over, not after each episode; (5) from d = 5 on
     the maximum over the set is an upper bound by two boxes. With constants="paper" and given
     `directions` neither (2) nor (3) applies: every step has its own value row, as printed, and
     all moments, layers and levels are tested along these directions.
@@ -87,7 +87,7 @@ class VARLin(CountingAgent):
 
     @property
     def confidence_set(self) -> MomentSet:
-        """Live view of Theta; it learns when the episodes of a plan are over."""
+        """Live view of Theta; it learns when a plan is over."""
         return self._Theta
 
     def _make_plan(self) -> OptimisticPlan:
