@@ -11,6 +11,7 @@ python benchmarks/scale.py speed DIR [--dim 10]               Ray workers, one a
 from __future__ import annotations
 
 import argparse
+import copy
 import math
 import resource
 from collections.abc import Iterator, Sequence
@@ -23,7 +24,6 @@ import polars as pl
 
 import voful
 from voful import BetOFUL
-from voful.bandits.betoful import BetOFUL as Learner
 from voful.confidence.betting.minorant import kind_of, log_wealth
 from voful.confidence.betting.quadratic import minorant_value
 from voful.confidence.betting.state import (
@@ -193,27 +193,25 @@ def coverage(runs: int) -> None:
         print(f"| {law} | {found.runs} | {found.exits} | {found.worst:.3g} |", flush=True)
 
 
-def merge_exits(runs: int, *, m: int, rows: int, twice: bool, first: int = 0) -> int:
-    """Exits from sets merged at delta = .1 of theirs; twice: all shards had the same rows."""
+def merge_exits(runs: int, *, m: int, rows: int, twice: bool) -> int:
+    """Exits from sets merged at delta = .1 in all; twice: all shards had the same rows."""
     exits = 0
-    for run in range(first, first + runs):
+    for run in range(runs):
         rng = np.random.default_rng([FIRST_SEED + 1, run])
-        theta, law = sphere(rng, 1, 3, 0.5)[0], LAWS[run % len(LAWS)]
+        dim, law = (1, "gaussian") if twice else (3, LAWS[run % len(LAWS)])
+        theta = sphere(rng, 1, dim, 0.5)[0]
         shards = []
         for _ in range(1 if twice else m):
-            shards.append(Learner(3, failure_prob=0.1 / (2 * m), refresh=False, on_change=None))
-            shards[-1].partial_fit(*logged(rng, theta, rows, law, 0.3, False))
+            shards.append(BetOFUL(dim, failure_prob=0.1 / (2 * m), on_change=None))
+            shards[-1].partial_fit(*logged(rng, theta, rows, law, 0.2, False))
         if twice:
-            shards *= m
-            shards = [_disowned(shard) for shard in shards]
+            shards = [_disowned(shards[0]) for _ in range(m)]
         exits += not voful.merge(shards).confidence_set.contains(theta)
     return exits
 
 
 def _disowned(shard: Any) -> Any:
     """A copy that has forgotten where its rows came from, to show what lineages are for."""
-    import copy
-
     alone = copy.deepcopy(shard)
     alone._lineage = type(alone._lineage)().begun()
     return alone
@@ -223,7 +221,7 @@ def merges(runs: int) -> None:
     print("| shards | runs | exits at .1 |\n|---|---|---|")
     print(f"| 4, different rows | {runs} | {merge_exits(runs, m=4, rows=60, twice=False)} |")
     few = max(1, runs // 5)
-    print(f"| 16, the same rows | {few} | {merge_exits(few, m=16, rows=60, twice=True)} |")
+    print(f"| 16, the same rows | {few} | {merge_exits(few, m=16, rows=400, twice=True)} |")
 
 
 def served(

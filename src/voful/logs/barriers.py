@@ -40,7 +40,7 @@ from voful.confidence.betting.questions import is_empty
 from voful.confidence.betting.state import N_RECENT, open_clock, open_latest, open_rules
 from voful.logs.checkpoint import Checkpoint, Reached
 from voful.logs.files import Shard, rows_of
-from voful.logs.merge import take_over
+from voful.logs.merge import check_shape, take_over
 from voful.logs.pool import Pool, Task
 from voful.logs.rows import RowReader, Rows
 from voful.typing import FloatArray
@@ -149,6 +149,7 @@ def learn_at_barriers(
     on_rows: Callable[[int], None],
 ) -> tuple[BetOFUL, dict[str, int]]:
     """What `policy`, which has learnt nothing, is after all rows; and how many of each file."""
+    check_shape(policy)
     if policy.n_observations:
         raise fail("policy", policy.n_observations, "a BetOFUL that has learnt no rows, for shards")
     if policy.refresh:
