@@ -19,7 +19,7 @@ warm: $(VENV)/.base
 
 # Every algorithm in plain Python, as a debugger sees it.
 test-plain: $(VENV)/.dev
-	NUMBA_DISABLE_JIT=1 VOFUL_TEST_PLAIN=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/conformance
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/conformance
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -56,10 +56,10 @@ docs: $(VENV)/.dev
 	$(BIN)/python -m pytest tests/site --site site
 
 STUDIES := appendix_b variance jun_kim bandit_family bandit_family_tuned horizon_free \
-  mixture_episodes mdp_family riverswim constant_risk drift
+  mixture_episodes mdp_family riverswim constant_risk drift real
 
 # Every figure of the docs, from scratch.
-figures: $(VENV)/.base
+figures: $(VENV)/.dev
 	$(BIN)/python docs/figures.py
 	$(BIN)/voful demo --rounds 5000 --replicates 10 --no-open --out out/demo
 	set -e; for study in $(STUDIES); do \
@@ -78,6 +78,7 @@ figures: $(VENV)/.base
 	cp out/riverswim/final.svg docs/figures/riverswim.svg
 	$(BIN)/python studies/constant_risk.py out/constant_risk docs/figures/constant_risk
 	$(BIN)/python studies/drift.py out/drift docs/figures/drift
+	cp out/real/regret.svg docs/figures/real.svg
 
 # Builds, and installs the wheel into an empty environment of every Python 3.11 to 3.13 that is here.
 wheel: $(VENV)/.dev

@@ -100,7 +100,7 @@ def speed() -> None:
     print("Milliseconds a round of select and update, from Python, after the first rounds")
     print("| actions x features | joint BetOFUL | PerAction |")
     print("|---|--:|--:|")
-    for n_actions, dim, joint_rounds in ((10, 10, 500), (30, 5, 500), (10, 65, 40)):
+    for n_actions, dim, joint_rounds in ((10, 10, 500), (30, 5, 500), (10, 65, 200)):
         costs = []
         for policy, rounds in (
             (Joint(BetOFUL, n_actions, dim, theta_norm=2.0), joint_rounds),

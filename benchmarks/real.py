@@ -25,6 +25,7 @@ from voful.typing import FloatArray
 
 ROUNDS, WINDOW = 3000, 250
 SCALINGS = ("told", "unit")
+AMPLE = 100.0  # the norm of the parameter is not known
 
 
 class PlainLinUCB:
@@ -43,6 +44,39 @@ class PlainLinUCB:
         u = self._inverse @ x
         self._inverse -= np.outer(u, u) / (1.0 + x @ u)
         self._b += reward * x
+
+
+class OneModelEach:
+    """`PerAction` on arms e_a ⊗ context."""
+
+    def __init__(self, env: RealBandit) -> None:
+        self._dim = env.dim // env.n_actions
+        self._policy = voful.PerAction(
+            env.n_actions,
+            self._dim,
+            reward_range=env.reward_range,
+            feature_norm=env.feature_norm,
+            theta_norm=AMPLE,
+        )
+
+    @property
+    def status(self) -> str:
+        return self._policy.status
+
+    def _parts(self, x: FloatArray) -> tuple[int, FloatArray]:
+        action = int(np.flatnonzero(x)[0]) // self._dim  # the intercept is never 0
+        return action, x[action * self._dim : (action + 1) * self._dim]
+
+    def select(self, arms: FloatArray) -> int:
+        return self._policy.select(self._parts(arms[0])[1])
+
+    def update(self, x: FloatArray, reward: float) -> None:
+        action, context = self._parts(x)
+        self._policy.update(context, action, reward)
+
+    def index(self, arms: FloatArray) -> tuple[FloatArray, ...]:
+        action, context = self._parts(arms[0])
+        return tuple(ends[[action]] for ends in self._policy.index(context))
 
 
 class Played(NamedTuple):
@@ -96,8 +130,10 @@ def told(cls: Callable[..., Any], **more: Any) -> Callable[[RealBandit], Any]:
 POLICIES: dict[str, Callable[[RealBandit], Any]] = {
     "LinUCB alpha=1": lambda env: PlainLinUCB(env.dim),
     "CertifiedUCB": told(voful.CertifiedUCB),
+    "CertifiedUCB, theta_norm 100": told(voful.CertifiedUCB, theta_norm=AMPLE),
     "BetOFUL": told(voful.BetOFUL),
-    "OFUL": told(voful.OFUL),
+    "BetOFUL, theta_norm 100": told(voful.BetOFUL, theta_norm=AMPLE),
+    "PerAction, theta_norm 100": OneModelEach,
 }
 
 
@@ -108,6 +144,8 @@ def main(orders: int = 5, *names: str) -> None:
     for data in names or TABLES:
         for scaling in SCALINGS:
             for name, make in POLICIES.items():
+                if make is OneModelEach and data == "diamonds":  # one parameter
+                    continue
                 runs = []
                 for order in range(orders):
                     env = RealBandit(data, scaling=scaling, seed=order)

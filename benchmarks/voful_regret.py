@@ -1,6 +1,8 @@
 """VOFUL against OFUL: paired regret and speed. Prints Markdown tables.
 
-python benchmarks/voful_regret.py regret | speed | all   [--seeds 60] [--first 0]
+python benchmarks/voful_regret.py regret | many | speed | all   [--seeds 60] [--first 0]
+
+`many`: 20 dimensions, a sixth of the seeds. `speed` has the time of `select` and of `index` apart.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ import numpy as np
 from voful import OFUL, VOFUL
 from voful.envs import linear_bandit
 from voful.experiments.play.loop import play
+
+WORKERS = 2
 
 Policy = Callable[[int, int], Any]
 POLICIES: dict[str, Policy] = {
@@ -38,7 +42,7 @@ def collect(
     problem: dict[str, Any], seeds: range, n_rounds: int, points: list[int]
 ) -> dict[str, np.ndarray[Any, Any]]:
     """Array (seeds, points + 1) per policy."""
-    with ProcessPoolExecutor(2) as pool:
+    with ProcessPoolExecutor(WORKERS) as pool:
         return {
             policy: np.array(
                 list(
@@ -57,14 +61,25 @@ def interval(values: np.ndarray[Any, Any]) -> tuple[float, float]:
     return float(values.mean() - error), float(values.mean() + error)
 
 
+Cell = tuple[int, int, bool, range, tuple[float, ...]]
+
+
 def regret(seeds: range) -> Iterator[str]:
-    yield "| cell | OFUL | VOFUL | paired difference, 95 % | covered |"
-    yield "|---|---|---|---|---|"
-    cells = [
-        (2, 5000, False, seeds, (0.0, 0.1, 0.3, 0.5)),
-        (5, 5000, False, seeds[: len(seeds) // 3], (0.0, 0.1, 0.3, 0.5)),
-        (5, 5000, True, seeds[: len(seeds) // 3], (0.0, 0.1, 0.3, 0.5)),
-    ]
+    third = seeds[: len(seeds) // 3]
+    sigmas = (0.0, 0.1, 0.3, 0.5)
+    cells = [(2, 5000, False, seeds), (5, 5000, False, third), (5, 5000, True, third)]
+    yield from paired([(*cell, sigmas) for cell in cells])
+
+
+def many(seeds: range) -> Iterator[str]:
+    sixth = seeds[: max(2, len(seeds) // 6)]
+    cells = [(20, 10_000, False, sixth), (20, 10_000, True, sixth)]
+    yield from paired([(*cell, (0.0, 0.1, 0.3)) for cell in cells])
+
+
+def paired(cells: list[Cell]) -> Iterator[str]:
+    yield "| cell | OFUL | VOFUL | ratio | paired difference, 95 % | covered |"
+    yield "|---|---|---|---|---|---|"
     for dim, n_rounds, redraw, used, sigmas in cells:
         for sigma in sigmas:
             problem = {"dim": dim, "sigma": sigma, "redraw": redraw}
@@ -75,40 +90,50 @@ def regret(seeds: range) -> Iterator[str]:
             yield (
                 f"| d={dim}, K={n_rounds}, {arms}, σ={sigma}, {len(used)} seeds "
                 f"| {oful.mean():.1f} "
-                f"| {voful.mean():.1f} | [{low:.1f}, {high:.1f}] "
+                f"| {voful.mean():.1f} | {voful.mean() / oful.mean():.2f} "
+                f"| [{low:.1f}, {high:.1f}] "
                 f"| {found['VOFUL'][:, -1].mean():.0%} |"
             )
 
 
 def speed(_: range) -> Iterator[str]:
-    yield "| cell | ms a round | last / first quarter | peak memory |"
-    yield "|---|---|---|---|"
-    VOFUL(5, n_rounds=100).select(np.eye(5))  # compile
-    for dim, n_rounds, redraw in ((5, 10_000, True), (5, 10_000, False), (2, 10_000, True)):
+    yield "| cell | ms a round | of it select | last / first quarter | index, ms | peak memory |"
+    yield "|---|---|---|---|---|---|"
+    for dim, n_rounds, redraw in (
+        (5, 10_000, True), (5, 10_000, False), (2, 10_000, True), (20, 10_000, False),
+    ):  # fmt: skip
+        warm = VOFUL(dim, n_rounds=100)
+        warm.index(np.eye(dim))
+        warm.update(np.eye(dim)[warm.select(np.eye(dim))], 0.1)  # compile
         env = linear_bandit(dim=dim, redraw=redraw, sigma=0.1, seed=1)
         policy = VOFUL(dim, n_rounds=n_rounds)
-        clock = np.zeros(n_rounds)
+        clock, selecting = np.zeros(n_rounds), 0.0
         for k in range(n_rounds):
             arms = env.arms
             start = process_time()
             choice = policy.select(arms)
             clock[k] = process_time() - start
+            selecting += clock[k]
             reward = env.pull(choice).reward
             start = process_time()
             policy.update(arms[choice], reward)
             clock[k] += process_time() - start
         quarter = n_rounds // 4
         growth = clock[-quarter:].sum() / clock[:quarter].sum()
+        start = process_time()
+        policy.index(arms)
+        index = process_time() - start
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         arms_are = "changing" if redraw else "fixed"
         yield (
             f"| d={dim}, K={n_rounds}, 20 {arms_are} arms | {1e3 * clock.mean():.3f} "
-            f"| {growth:.2f} | {memory:.0f} MB (process) |"
+            f"| {1e3 * selecting / n_rounds:.3f} | {growth:.2f} | {1e3 * index:.2f} "
+            f"| {memory:.0f} MB (process) |"
         )
 
 
 def main() -> None:
-    parts = {"regret": regret, "speed": speed}
+    parts = {"regret": regret, "many": many, "speed": speed}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("part", choices=[*parts, "all"])
     parser.add_argument("--seeds", type=int, default=60)

@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from drawings import unrendered
+from inline import inline
 from typer.testing import CliRunner
 
 from voful.cli import app
@@ -37,17 +39,20 @@ def commands(page: Path) -> list[str]:
     "page", [page for page in PAGES if code_blocks(page)], ids=lambda page: page.name
 )
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All blocks of a page run in one namespace, top to bottom, after its files and commands."""
+    """All blocks of a page run in one namespace, top to bottom, after its files and commands.
+
+    Studies in this process, and figures that nobody looks at: other tests are about these.
+    """
     monkeypatch.chdir(tmp_path)
     for name, content in files(page).items():
         Path(name).write_text(content)
-    if files(page):
-        for line in filter(None, "\n".join(commands(page)).splitlines()):
+    typed = "\n".join(commands(page)).splitlines() if files(page) else []
+    with inline(), unrendered(), contextlib.redirect_stdout(io.StringIO()):
+        for line in filter(None, typed):
             program, *arguments = shlex.split(line, comments=True)
             assert program == "voful"
             done = CliRunner().invoke(app, arguments)
             assert done.exit_code == 0, (line, done.output, done.exception)
-    with contextlib.redirect_stdout(io.StringIO()):
         exec("\n".join(code_blocks(page)), {"__name__": "example"})
 
 

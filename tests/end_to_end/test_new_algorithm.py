@@ -24,11 +24,11 @@ problem = [{ name = "one", dim = 2, sigma = 0.1 }]
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library with the toy."""
+    """The library with the toy; what is compiled of the library serves the copy too."""
     root = tmp_path_factory.mktemp("copy")
     for name in COPIED:
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("*.pyc"))
         else:
             shutil.copy(ROOT / name, root)
     shutil.copy(Path(__file__).with_name("toy.py"), root / "src" / "voful" / "bandits")

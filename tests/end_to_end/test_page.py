@@ -6,11 +6,13 @@ in CI, that is a failure.
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from inline import inline
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import voful
@@ -83,7 +85,9 @@ class Pages:
                 "flip": lambda: parse_study(FLIP),
                 "horizon": lambda: parse_study(HORIZON),
             }[name]()
-            run_study(study, self.root / name, workers=1)
+            with inline(), warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)  # of sets that a change empties
+                run_study(study, self.root / name, workers=1)
             self.written[name] = write_page(self.root / name)
         return self.written[name]
 

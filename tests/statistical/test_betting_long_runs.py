@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numba
 import numpy as np
 import pytest
 
-from helpers import sphere
+from helpers import full, sphere
 from voful import OFUL, BetOFUL
 from voful.confidence.betting.minorant import bend, weigh
-from voful.confidence.betting.quadratic import ORIGIN_EVERY, distance
-from voful.confidence.betting.questions import optimistic_ends
+from voful.confidence.betting.quadratic import ORIGIN_EVERY, distance, slab
 from voful.confidence.betting.refresh import bet_refresh
-from voful.confidence.betting.round import place_bet, take_reward
 from voful.confidence.betting.state import (
     HIGH,
     LOW,
@@ -24,18 +21,21 @@ from voful.confidence.betting.state import (
     SLOPES,
     new_scratch,
 )
+from voful.confidence.rule import addresses
 from voful.envs import linear_bandit
-from voful.experiments.play.loop import play
+from voful.experiments.play.compiled_loop import play_compiled
 from voful.typing import FloatArray
 from voful.validation import NO_MASK
 
-ROUNDS = 1_000_000 if os.environ.get("VOFUL_TEST_FULL") == "1" else 100_000
+ROUNDS = 1_000_000 if full() else 100_000
 
 
 @numba.njit
 def run_rounds(
+    choose: Any,
+    observe: Any,
     state: Any,
-    history: Any,
+    views: Any,
     arms: Any,
     theta: Any,
     noise: Any,
@@ -44,17 +44,21 @@ def run_rounds(
     terms: Any,
     begin: int,
 ) -> float:
-    """Plays the rounds from `begin` on, records each one's terms; worst distance / rad so far."""
-    rules, Theta, predictors, latest, clock = state
+    """Plays the rounds from `begin` on, records each one's terms; worst distance / rad so far.
+
+    The policy's rule is called by its addresses: it need not be compiled once more in here.
+    """
+    rules, Theta, latest = views.rules, views.Theta, views.latest
     worst, scratch = 0.0, new_scratch(rules)
+    everything = np.empty(0, dtype=np.bool_)
     for t in range(noise.shape[0]):
-        upper, _ = optimistic_ends(Theta, 1.0, arms, NO_MASK)
-        x = arms[np.argmax(upper)]
+        x = arms[choose(*state, arms, everything)]
         y = 0.0
         for i in range(x.shape[0]):
             y += x[i] * theta[i]
         y += noise[t]
-        place_bet(rules, Theta, predictors, latest, clock, scratch, x)
+        slab(rules, Theta, x, 0.0, rules.y_low, rules.y_high, scratch)  # the spreads of this round
+        observe(*state, x, y, 0.0)
         bet = latest.bet
         X[begin + t], a[begin + t] = x, bet[PREDICTION]
         if bet[LOW] <= bet[HIGH]:
@@ -64,10 +68,27 @@ def run_rounds(
             )  # fmt: skip
             for e in range(rules.price.shape[0]):
                 terms[e, begin + t] = weigh(rules.shares[e], scratch.minorants, scratch.spread[e])
-        take_reward(rules, Theta, predictors, latest, clock, scratch, history, x, y)
         for e in range(rules.price.shape[0]):
             worst = max(worst, distance(Theta, e, theta) / Theta.rad[e])
     return worst
+
+
+class Player:
+    """A policy whose rounds are played by `run_rounds`."""
+
+    def __init__(self, dim: int, arms: FloatArray, **params: Any) -> None:
+        self.policy = BetOFUL(dim, on_change=None, **params)
+        self.policy._reserve(ROUNDS, 0)
+        self.arms, self.Theta = arms, self.policy.confidence_set
+        self.state, self.views = self.policy._state, self.Theta.views()
+        self.rule = addresses(self.state, self.policy._rng, arms, NO_MASK)
+
+    def play(self, *recording: Any) -> float:
+        rule, state = self.rule, tuple(self.state)
+        worst: float = run_rounds(
+            rule.choose, rule.observe, state, self.views, self.arms, *recording
+        )
+        return worst
 
 
 @numba.njit
@@ -117,17 +138,14 @@ def test_theta_stays_and_rad_is_exact(amplitude: float, refresh: bool) -> None:
     theta = sphere(rng, 1, 2, 0.5)[0]
     arms = sphere(rng, 20, 2)
     noise = amplitude * rng.uniform(-1, 1, ROUNDS)
-    Theta = BetOFUL(2, refresh=refresh).confidence_set
-    Theta.reserve(ROUNDS)
-    state = Theta.views()
+    player = Player(2, arms, refresh=refresh)
+    Theta, state = player.Theta, player.views
     X, a, terms = np.zeros((ROUNDS, 2)), np.zeros(ROUNDS), np.zeros((3, ROUNDS, 3))
     n, worst, look = 0, 0.0, 0
     while n < ROUNDS:
         due = int(state.clock.next_refresh[0]) if refresh else ROUNDS + 1
         stop = min(ROUNDS, due, origins_move(state, n))
-        worst = max(
-            worst, run_rounds(state, Theta.history, arms, theta, noise[n:stop], X, a, terms, n)
-        )
+        worst = max(worst, player.play(theta, noise[n:stop], X, a, terms, n))
         n = stop
         if n == min(due, origins_move(state, n)):
             bet_refresh(Theta.memory, Theta.history)
@@ -152,15 +170,14 @@ def test_theta_stays_and_rad_is_exact(amplitude: float, refresh: bool) -> None:
 def test_theta_stays_in_dimension_20() -> None:
     rng = np.random.default_rng(5)
     theta, arms = sphere(rng, 1, 20, 0.5)[0], sphere(rng, 20, 20)
-    Theta = BetOFUL(20).confidence_set
-    Theta.reserve(ROUNDS)
-    state, chunk = Theta.views(), ROUNDS // 100
+    player = Player(20, arms)
+    Theta, state, chunk = player.Theta, player.views, ROUNDS // 100
     X, a, terms = np.zeros((chunk, 20)), np.zeros(chunk), np.zeros((3, chunk, 3))
     n = 0
     while n < ROUNDS:
         due = min(int(state.clock.next_refresh[0]), origins_move(state, n))
         noise = 0.003 * rng.uniform(-1, 1, min(ROUNDS - n, due - n, chunk))
-        assert run_rounds(state, Theta.history, arms, theta, noise, X, a, terms, 0) <= 1.0 + 1e-9
+        assert player.play(theta, noise, X, a, terms, 0) <= 1.0 + 1e-9
         n += len(noise)
         if n == due:
             bet_refresh(Theta.memory, Theta.history)
@@ -171,8 +188,9 @@ def test_theta_stays_in_dimension_20() -> None:
 
 def regret(policy: Any, rounds: list[int], seed: int, sigma: float) -> list[float]:
     env = linear_bandit(dim=5, sigma=sigma, seed=np.random.SeedSequence([31, seed]))
-    records = play(policy, env, rounds[-1], record_at=rounds, check_every=rounds[-1])
-    return [record.regret for record in records]
+    columns = play_compiled(policy, env, rounds[-1], record_at=rounds, check_every=rounds[-1])
+    regrets: list[float] = columns["regret"]
+    return regrets
 
 
 def test_without_noise_the_regret_is_a_burn_in() -> None:

@@ -1,4 +1,7 @@
-"""theta* stays in the sets of ConfidenceBall2 and Thompson sampling; UCB-V keeps its bound."""
+"""theta* stays in the sets of ConfidenceBall2 and Thompson sampling; UCB-V keeps its bound.
+
+Power of each count of exits: .81 against 3 failure_prob (77 runs); with --full (308) .90 against 2.
+"""
 
 from __future__ import annotations
 
@@ -8,39 +11,33 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers import assert_exit_rate, count, last_record
+from helpers import assert_condemned, assert_covers, count, in_turn, last_record
 from voful import registry
 from voful.envs import linear_bandit
 
 LAWS = ["gaussian", "rare_positive", "adversary"]
-DELTA, RUNS, ROUNDS = 0.1, 200, 300
+DELTA, ROUNDS = 0.1, 300
 
 
-def exits(id: str, law: str, runs: int, **params: Any) -> int:
-    """In how many runs theta* left the set; arms alternate between fixed and redrawn."""
-    left = 0
-    for run in range(runs):
-        seed = np.random.SeedSequence([23, run])
-        env = linear_bandit(
-            dim=2 + run % 4, n_arms=8, redraw=run % 2 == 0, noise=law, sigma=0.4, seed=seed
-        )
-        policy = registry.create(id, env.dim, failure_prob=DELTA, seed=run, **params)
-        last = last_record(policy, env, ROUNDS)
-        left += not last.covered
-    return left
+def left(id: str, law: str, run: int, **params: Any) -> bool:
+    """Whether theta* left the set in a run; arms alternate between fixed and redrawn."""
+    seed = np.random.SeedSequence([23, run])
+    env = linear_bandit(
+        dim=2 + run % 4, n_arms=8, redraw=run % 2 == 0, noise=law, sigma=0.4, seed=seed
+    )
+    policy = registry.create(id, env.dim, failure_prob=DELTA, seed=run, **params)
+    return not last_record(policy, env, ROUNDS).covered
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("laws", in_turn(*LAWS))
 @pytest.mark.parametrize("id", ["confidence-ball", "lin-ts", "lin-ts-paper"])
-def test_theta_star_stays(id: str, law: str) -> None:
-    runs = count(RUNS)
-    assert_exit_rate(exits(id, law, runs), runs, DELTA)
+def test_theta_star_stays(id: str, laws: tuple[str, ...]) -> None:
+    assert_covers(lambda law, run: left(id, law, run), laws, DELTA)
 
 
 @pytest.mark.parametrize(("id", "scale"), [("confidence-ball", 0.002), ("lin-ts", 0.1)])
 def test_the_test_can_fail(id: str, scale: float) -> None:
-    with pytest.raises(AssertionError, match="left the set"):
-        assert_exit_rate(exits(id, "gaussian", 30, width_scale=scale), 30, DELTA)
+    assert_condemned(lambda run: left(id, "gaussian", run, width_scale=scale), DELTA)
 
 
 @pytest.mark.parametrize("law", ["two_point", "bernoulli"])

@@ -41,7 +41,9 @@ def random_set(rng: np.random.Generator) -> PeeledSet:
 
 def plain_cuts(Theta: PeeledSet, X: FloatArray) -> FloatArray:
     """Cuts from the questions alone, without the pass along the tests' normals."""
-    upper, _, _ = supports(Theta._flat, new_polytope(2), X, Theta._reference(Theta._flat), 1e-3)
+    upper, _, _ = supports(
+        Theta._flat, new_polytope(2), X, Theta._reference(Theta._flat), 1e-3, True
+    )
     return upper
 
 

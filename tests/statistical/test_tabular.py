@@ -1,4 +1,7 @@
-"""Tabular agents stay above Q* with the promised probability, and a narrow bonus does not."""
+"""Tabular agents stay above Q* with the promised probability, and a narrow bonus does not.
+
+Power of each count: .81 against 3 failure_prob (77 runs); with --full (308) .90 against 2.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers import assert_exit_rate, count
+from helpers import assert_condemned, assert_exit_rate, coverage_runs
 from mdp_helpers import random_model
 from voful import registry
 from voful.envs import LinearMixtureMDP
 from voful.typing import FloatArray
 
-DELTA, RUNS = 0.1, 200
+DELTA = 0.1
 BATCHES = (1, 1, 2, 4, 8, 16, 32, 64, 128, 256)
 IDS = ["mvp", "mvp-sharp", "mvp-paper", "ucbvi-bf", "ucbvi-ch"]
 
@@ -46,12 +49,11 @@ def fell_below(id: str, run: int, **params: Any) -> bool:
 
 @pytest.mark.parametrize("id", IDS)
 def test_optimism(id: str) -> None:
-    runs = count(RUNS)
+    runs = coverage_runs(DELTA)
     assert_exit_rate(sum(fell_below(id, run) for run in range(runs)), runs, DELTA)
 
 
 @pytest.mark.parametrize("id", IDS)
 def test_the_test_can_fail(id: str) -> None:
-    exits = sum(fell_below(id, run, width_scale=1e-5) for run in range(20))
-    with pytest.raises(AssertionError, match="left the set"):
-        assert_exit_rate(exits, 20, DELTA)
+    """With hardly a bonus in 3 delta of the runs the same count condemns the agent."""
+    assert_condemned(lambda run: fell_below(id, run, width_scale=1e-5), DELTA)

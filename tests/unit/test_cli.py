@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from drawings import unrendered
+from inline import inline
 from typer.testing import CliRunner
 
 import voful
@@ -32,9 +34,11 @@ def test_demo_prints_a_table_writes_a_figure_and_opens_the_page(
 ) -> None:
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("voful.cli._warm", lambda *args: None)  # test_warming is about it
     size = ["--rounds", "50", "--replicates", "2", "--workers", "1"]
     arguments = ["demo", "--out", str(tmp_path / "d"), *size]
-    result = runner.invoke(app, [*arguments, "--open"])
+    with inline(), unrendered():
+        result = runner.invoke(app, [*arguments, "--open"])
     assert result.exit_code == 0, result.output
     assert opened == [(tmp_path / "d" / "report.html").resolve().as_uri()]
     assert f"page: {opened[0]}" in result.output
@@ -43,8 +47,7 @@ def test_demo_prints_a_table_writes_a_figure_and_opens_the_page(
     assert "100%" in result.output
     wanted = {"regret.svg", "theatre.svg", "report.html"}
     assert wanted <= {path.name for path in (tmp_path / "d").iterdir()}
-    for done_already in ("_warm", "report"):
-        monkeypatch.setattr(f"voful.cli.{done_already}", lambda *args: None)
+    monkeypatch.setattr("voful.cli.report", lambda *args: None)
     assert runner.invoke(app, [*arguments, "--no-open"]).exit_code == 0
     assert len(opened) == 1
 

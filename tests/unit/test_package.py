@@ -103,6 +103,8 @@ def test_names_of_the_package() -> None:
 
 def test_kernels_that_need_scipy_get_it() -> None:
     code = """
+import os
+os.environ["NUMBA_OPT"] = "0"  # quickly compiled, and run once
 import numba, numpy as np
 from voful.compiled import kernel
 @numba.njit

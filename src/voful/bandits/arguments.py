@@ -75,6 +75,20 @@ def theta_norm(meaning: str = "S: |theta*| <= S.") -> Any:
     return parameter(validation.scale, meaning, default=1.0)
 
 
+def theta_norm_or_none(meaning: str) -> Any:
+    """S, or None where nothing is known of it: see `unknown_norm`."""
+    return parameter(
+        lambda name, value: None if value is None else validation.scale(name, value),
+        f"{meaning} None: not known, 10^3 half the reward range / feature_norm.",
+        default=1.0,
+    )
+
+
+def unknown_norm(bounds: tuple[float, float], feature_norm: float) -> float:
+    """What theta_norm=None stands for: in five dimensions it costs next to nothing."""
+    return 1e3 * half_range(bounds) / feature_norm
+
+
 def theta_scale(meaning: str = "S: |theta*| <= S.") -> Any:
     """S, where the algorithm divides by its square."""
     return parameter(validation.scale, meaning, default=1.0)

@@ -317,6 +317,8 @@ class CompiledPolicy(Policy):
     """
 
     _rule: ClassVar[Rule]
+    _learns_in_python = False
+    """Whether there is more to learning than the rule: then no compiled loop plays it."""
 
     def _play_on(self, state: Any) -> None:
         """Let the rule work on this state."""

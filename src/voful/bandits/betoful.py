@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from voful.bandits import arguments as given
+from voful.bandits.adapting import AdaptingPolicy
 from voful.bandits.optimism import best_for, most_optimistic
 from voful.bandits.pending import bet_choose_awaiting, cut_choose_awaiting
-from voful.bandits.watched import WatchedPolicy
+from voful.bandits.report import UNKNOWN
 from voful.compiled import kernel
 from voful.confidence.algebra import dot, whiten
 from voful.confidence.betting import BettingEllipsoid
@@ -39,7 +40,7 @@ from voful.confidence.standing import REFUTED, STATUS
 from voful.monitor.watch import begin_anew, respond, watch_round, written_into
 from voful.parameters import parameter
 from voful.typing import BoolArray, FloatArray, Seed
-from voful.validation import boolean, choice, fail, positive_int, vector
+from voful.validation import boolean, choice, fail, nonnegative_float, positive_int, vector
 
 
 class WatchedState(NamedTuple):
@@ -223,7 +224,7 @@ rule(
 )
 
 
-class BetOFUL(WatchedPolicy):
+class BetOFUL(AdaptingPolicy):
     """Optimism over a betting ellipsoid: no variance, no horizon, no tuning.
 
     For rewards in a known range with E[y | past, x] = <x, theta*> and
@@ -258,7 +259,7 @@ class BetOFUL(WatchedPolicy):
 
     failure_prob: float = given.failure_prob()
     reward_range: tuple[float, float] = given.reward_range()
-    theta_norm: float = given.theta_norm(
+    theta_norm: float | None = given.theta_norm_or_none(
         "|theta* - theta_center| <= theta_norm; theta_center None: 0."
     )
     theta_center: npt.ArrayLike | None = parameter(
@@ -280,6 +281,19 @@ class BetOFUL(WatchedPolicy):
         "Multiplies the half-width of the set where it is used or asked (1 = the theory); the bets "
         "themselves keep the theory's intervals."
     )
+    misfit: float | str = parameter(
+        lambda name, value: UNKNOWN if value == UNKNOWN else nonnegative_float(name, value),
+        "e: |E[y | past, x] - <x, theta*>| <= e. Choices are those of e = 0; `confidence_set`, "
+        "`index` and `status` are those of a second set that allows for e: updates cost twice as "
+        'much. "unknown": e is raised from 0 whenever the data contradict that set.',
+        default=0.0,
+    )
+    grow_range: bool = parameter(
+        boolean,
+        "Whether `reward_range` is a first guess: it grows when a reward falls outside, and the "
+        "rounds since the last restart are learnt again.",
+        default=False,
+    )
     on_change: str | None = given.on_change()
     audit: int | None = parameter(
         positive_int,
@@ -294,24 +308,31 @@ class BetOFUL(WatchedPolicy):
         center = None
         if self.theta_center is not None:
             self.theta_center = center = vector("theta_center", self.theta_center, self.dim)
-        make = CutBettingEllipsoid if self.bet == CUT else partial(BettingEllipsoid, bet=self.bet)
         if self.audit is not None and self.on_change != "restart":
             raise fail("audit", self.audit, 'None unless on_change="restart"')
-        Theta: BettingEllipsoid = make(
+        plain = partial(
+            BettingEllipsoid,
             self._space,
             failure_prob=self.failure_prob,
-            theta_norm=self.theta_norm,
             theta_center=center,
+            bet="mixed" if self.bet == CUT else self.bet,
             refresh=self.refresh,
             width_scale=self.width_scale,
         )
-        others = [Theta.constant_risk.memory] if isinstance(Theta, CutBettingEllipsoid) else []
-        self._set = self._watch_over(Theta, Theta, *others)
-
-    @property
-    def confidence_set(self) -> BettingEllipsoid:
-        """Live view of the set."""
-        return self._set
+        if self.bet == CUT:
+            cut = CutBettingEllipsoid(
+                self._space,
+                failure_prob=self.failure_prob,
+                theta_norm=self._norm,
+                theta_center=center,
+                refresh=self.refresh,
+                width_scale=self.width_scale,
+            )
+            Theta: BettingEllipsoid = self._watch_over(cut, cut, cut.constant_risk.memory)
+        else:
+            own = plain(theta_norm=self._norm)
+            Theta = self._watch_over(own, own)
+        self._adapt(Theta, plain, WatchedState)
 
     @property
     def _state(self) -> Any:

@@ -165,7 +165,9 @@ class GuardedPolicy(CompiledPolicy, OptimisticPolicy):
         "Probability that theta* ever leaves the set, or that the regret ever passes the ledger."
     )
     reward_range: tuple[float, float] = given.reward_range()
-    theta_norm: float = given.theta_norm()
+    theta_norm: float | None = given.theta_norm_or_none(
+        "S: |theta*| <= S; OFUL's bound, within which the net keeps the ledger, grows with it."
+    )
     feature_norm: float = given.feature_norm()
     refresh: bool = parameter(
         boolean, "Whether the betting set uses old rounds again, see `BetOFUL`.", default=True
@@ -180,7 +182,11 @@ class GuardedPolicy(CompiledPolicy, OptimisticPolicy):
                 state,
                 rule,
                 failure_prob=self.failure_prob,
-                theta_norm=self.theta_norm,
+                theta_norm=(
+                    given.unknown_norm(self.reward_range, self.feature_norm)
+                    if self.theta_norm is None
+                    else self.theta_norm
+                ),
                 refresh=self.refresh,
                 **kept,
             )
@@ -197,7 +203,8 @@ class GuardedPolicy(CompiledPolicy, OptimisticPolicy):
 
         With probability at least 1 - failure_prob the regret never passes it, if the mean of every
         arm lies in the reward range. Every `select` adds to it, as if its choice were played. After
-        an alarm and a restart: of the choices since then.
+        an alarm and a restart: of the choices since then. With theta_norm=None OFUL's bound on it
+        is so large that it says nothing: the net acts by the costs of optimism alone.
         """
         void = self._set.is_empty or self._set.is_refuted
         return math.inf if void else float(self._set.books.ledger[0])

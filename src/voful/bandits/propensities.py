@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -163,7 +163,7 @@ class Lottery:
 class Chooser(Lottery):
     """What a policy does besides `select`: say probabilities, choose several, choose often."""
 
-    _takes_pending: bool = False
+    _takes_pending: ClassVar[bool] = False
     """Whether choices heed arms whose rewards are still to come."""
 
     _pending: FloatArray | None = None

@@ -79,7 +79,7 @@ class Subject(UnderTest):
         super().__init__(policy, load)
         self.dim = policy.dim
         self.feature_norm = float(getattr(policy, "feature_norm", 1.0))
-        self.theta_norm = float(getattr(policy, "theta_norm", 1.0))
+        self.theta_norm = float(getattr(policy, "theta_norm", None) or 1.0)
         self.needs_variance = bool(getattr(policy, "needs_variance", False))
         bounds = getattr(policy, "reward_range", None)
         self.has_range = bounds is not None

@@ -15,6 +15,7 @@ made again from its log files and the merged sets of the barriers, with the same
 from __future__ import annotations
 
 import tempfile
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -79,6 +80,7 @@ class BarrierShard:
         self._gram, self._response = np.zeros((2, d, d)), np.zeros((2, d))
         self._plays, self._n_plays = np.empty((0, d)), n_plays
         self._kept = tempfile.TemporaryFile(prefix="voful-shard-")  # noqa: SIM115
+        weakref.finalize(self, self._kept.close)
         self._n = 0
 
     def bet(self, merged: FloatArray, until: int) -> Phase:

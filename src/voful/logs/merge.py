@@ -161,6 +161,10 @@ def _empty_copy(first: Any, failure_prob: float | None, parts: Sequence[BetOFUL]
     if first.bet == CUT:
         raise fail("policies[0]: bet", CUT, "mixed, product or ratio: sets of constant risk do not "
                    "add")  # fmt: skip
+    for name, nothing in (("misfit", 0.0), ("grow_range", False)):
+        if getattr(first, name) != nothing:
+            said = f"{nothing}: what a second set or a larger range has learnt does not add"
+            raise fail(f"policies[0]: {name}", getattr(first, name), said)
     for i, part in enumerate(parts):
         facts = part._watch.facts
         if part.confidence_set.is_empty or part._standing.answers_nothing:

@@ -157,7 +157,8 @@ def watch_round(memory: FloatArray, facts: FloatArray, y: float) -> bool:
     bet, rules = open_latest(memory).bet, open_rules(memory)
     evidence = facts[EVIDENCE:ALARMS]
     if bet[LOW] <= bet[HIGH]:
-        weigh_round(evidence, rules.y_low, rules.y_high, bet[LOW], bet[HIGH], y, True)
+        lower, upper = bet[LOW] - rules.misfit, bet[HIGH] + rules.misfit
+        weigh_round(evidence, rules.y_low, rules.y_high, lower, upper, y, True)
         evidence[STATISTIC] = 1.0 - evidence[WEIGHT] + mean_of_bets(evidence)
     alarm = empty or evidence[STATISTIC] >= facts[THRESHOLD]
     grown = facts[KEPT] > 0.0 or facts[SEGMENT] == facts[OLD]
@@ -290,6 +291,12 @@ class Watch(Standing):
         yield "causes of alarms", whole(rows[:, 2], 0, len(CAUSES) - 1)
         ridges = kept_ridges(facts, self._dim)
         yield from sound_predictors(ridges, self._rules, self._feature_norm)
+
+    def follow(self, other: Watch, again: int) -> None:
+        """Go on with another's counts and alarms; its last `again` rounds are to come again."""
+        for kept in (TOTAL, FITTED, AUDITS, N_ALARMS, slice(ALARMS, RIDGES_AT)):
+            self.facts[kept] = other.facts[kept]
+        self.facts[TOTAL] -= again
 
     @property
     def rounds(self) -> int:

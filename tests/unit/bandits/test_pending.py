@@ -79,7 +79,7 @@ def literal(policy: Any, arms: FloatArray, pending: FloatArray) -> FloatArray:
             )
             best = np.minimum if sign > 0 else np.maximum
             best(ends, arms @ Theta.center[e] + sign * width, out=ends)
-    return np.maximum(upper, lower)
+    return np.asarray(np.maximum(upper, lower))
 
 
 @pytest.mark.parametrize("n", [0, 5, 300])

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import voful
-from helpers import assert_exit_rate, count, sphere
+from helpers import assert_exit_rate, count, most_exits, sphere
 from voful import BetOFUL, PerAction
 from voful.monitor import ModelAlarm
 from voful.typing import FloatArray
@@ -233,10 +233,10 @@ def exits(delta: float, runs: int, width_scale: float = 1.0) -> tuple[int, Float
 
 
 def test_every_parameter_stays_in_its_set() -> None:
-    """With delta = .2 the test at 1e-4 has power .97 against a rate of .45; the control loses."""
+    """Power of the count: .99 against 3 delta (60 runs), with --full .99 against 2."""
     runs = count(600)
     found, by_action = exits(0.2, runs)
     assert_exit_rate(found, runs, 0.2)
     for one in by_action.tolist():
-        assert_exit_rate(one, runs, 0.2 / 3)
+        assert one <= most_exits(runs, 0.2 / 3)
     assert exits(0.2, 20, width_scale=0.2)[0] >= 10

@@ -141,7 +141,7 @@ def test_bad_options() -> None:
         with pytest.raises(ValueError, match=message):
             policy.choose(arms, **how)
     with pytest.raises(ValueError, match="pending: got .*; expected nothing: OFUL is not told it"):
-        policy.select(arms, pending=arms[:1])  # type: ignore[call-overload]
+        policy.select(arms, pending=arms[:1])
 
 
 def test_the_ledger_has_the_arm_that_was_drawn() -> None:

@@ -25,7 +25,7 @@ print(summary.played, *summary.failed)
 STUDY = """
 name = "test"
 rounds = 300
-replicates = 20
+replicates = 8
 [[problem]]
 name = "a"
 dim = 2
@@ -59,8 +59,8 @@ def in_a_new_process(text: str, out: Path, before: str = "") -> subprocess.Compl
 
 def test_a_new_process_plays_the_same(tmp_path: Path) -> None:
     done = in_a_new_process(STUDY.format(id="oful"), tmp_path / "other")
-    assert done.stdout == "20\n", done.stderr
-    declared = Study("test", (Problem("a", {"dim": 2}, 300),), (Contender("oful", "oful"),), 20)
+    assert done.stdout == "8\n", done.stderr
+    declared = Study("test", (Problem("a", {"dim": 2}, 300),), (Contender("oful", "oful"),), 8)
     run_study(declared, tmp_path / "ours", workers=2)
     ours, theirs = (
         voful.results(tmp_path / name).drop(pl.selectors.contains("time"))
@@ -73,7 +73,7 @@ def test_a_death_costs_one_run(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(DIES)
     text = STUDY.format(id=f"{tmp_path}/own.py:Dies")
     done = in_a_new_process(text, tmp_path / "out")
-    assert done.stdout == "19 a/Dies/7\n", done.stderr
+    assert done.stdout == "7 a/Dies/7\n", done.stderr
 
 
 def test_code_of_the_users_own_keeps_its_open_files(tmp_path: Path) -> None:
@@ -91,10 +91,10 @@ class Reads(OFUL):
     (tmp_path / "own.py").write_text(opens)
     text = STUDY.format(id=f"{tmp_path}/own.py:Reads")
     done = in_a_new_process(text, tmp_path / "out")
-    assert done.stdout == "20\n", done.stderr
+    assert done.stdout == "8\n", done.stderr
 
 
 def test_a_host_that_the_system_forgets(tmp_path: Path) -> None:
     ignore = "import signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
     done = in_a_new_process(STUDY.format(id="oful"), tmp_path / "out", before=ignore)
-    assert done.stdout == "20\n", done.stderr
+    assert done.stdout == "8\n", done.stderr

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from drawings import unrendered
+from inline import inline
 from typer.testing import CliRunner
 
 import voful
@@ -163,14 +165,16 @@ def test_episodes(tmp_path: Path) -> None:
         '[[problem]]\nname = "H={horizon}"\nfamily = "ctgoal"\nhorizon = { grid = [16, 32] }\n'
     )
     assert study.step == "episode"
-    assert run_study(study, tmp_path, workers=2).played == 4
+    with inline():
+        assert run_study(study, tmp_path, workers=2).played == 4
     frame = voful.results(tmp_path)
     assert frame["episode"].max() == 20
     assert frame["problem_horizon"].unique().sort().to_list() == [16, 32]
     assert frame.schema["plans"] == pl.Int64
     assert frame.schema["optimistic"] == pl.Boolean
     assert not set(frame.columns) & {"round", "select_time"}
-    result = CliRunner().invoke(app, ["report", str(tmp_path)])
+    with unrendered():
+        result = CliRunner().invoke(app, ["report", str(tmp_path)])
     assert result.exit_code == 0, result.output
     assert (tmp_path / "regret.svg").exists()
 

@@ -62,15 +62,15 @@ def test_the_price_is_far_below_varlins() -> None:
         assert price >= dim * math.log(horizon * K / 0.05) / 2
 
 
-@pytest.mark.parametrize("scale", [1.0, 0.1])
-def test_it_learns_where_the_paper_has_not_begun(scale: float) -> None:
+def test_it_learns_where_the_paper_has_not_begun() -> None:
     env = ctgoal(16, theta_star=[0.15, 0.25, 0.6], seed=1)
-    agent = VARLin2(env.model, n_episodes=6000, iota_scale=scale)
-    *_, last = play_episodes(agent, env, 6000)
-    assert last.covered
-    assert last.optimistic
-    width = np.ptp(agent.confidence_set.interval(np.eye(3)), axis=0)
-    assert width.max() < 0.9
+    for scale in (1.0, 0.1):
+        agent = VARLin2(env.model, n_episodes=6000, iota_scale=scale)
+        *_, last = play_episodes(agent, env, 6000)
+        assert last.covered
+        assert last.optimistic
+        width = np.ptp(agent.confidence_set.interval(np.eye(3)), axis=0)
+        assert width.max() < 0.9
     paper = VARLin(env.model, n_episodes=6000, constants="paper")
     *_, last = play_episodes(paper, env, 6000)
     np.testing.assert_allclose(np.ptp(paper.confidence_set.interval(np.eye(3)), axis=0), 1.0)

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 import pytest
+from drawings import unrendered
 
 from voful.experiments.store.manifest import Manifest
 from voful.experiments.store.store import Store
@@ -11,6 +13,15 @@ from voful.experiments.study.run import Contender, Problem
 from voful.experiments.study.study import Study
 from voful.report.files import MOST_PANELS, write_report
 from voful.report.statistics.summaries import final_table, regret_curves
+
+
+@pytest.fixture
+def blank() -> Iterator[None]:
+    with unrendered():
+        yield
+
+
+BLANK = pytest.mark.usefixtures("blank")
 
 
 def stored(
@@ -68,6 +79,7 @@ def test_a_report_of_what_is_there_says_what_is_not(tmp_path: Path) -> None:
     )
 
 
+@BLANK
 def test_papers_get_two_widths(tmp_path: Path) -> None:
     report = write_report(stored(tmp_path).directory, "paper")
     drawn = {path.name for path in report.paths if path.suffix != ".csv"}
@@ -77,6 +89,7 @@ def test_papers_get_two_widths(tmp_path: Path) -> None:
         write_report(tmp_path, "poster")
 
 
+@BLANK
 def test_many_problems_make_a_grid(tmp_path: Path) -> None:
     report = write_report(stored(tmp_path, MOST_PANELS + 1).directory, "paper")
     drawn = {path.name for path in report.paths if path.suffix != ".csv"}
@@ -85,6 +98,7 @@ def test_many_problems_make_a_grid(tmp_path: Path) -> None:
     assert not any(name.startswith("regret") for name in drawn)
 
 
+@BLANK
 def test_the_reference_is_the_first_where_there_is_no_oful(tmp_path: Path) -> None:
     assert write_report(stored(tmp_path, 1, ("save", "losan")).directory).reference == "save"
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from voful.archive import Arrays
 from voful.compiled import kernel
 from voful.confidence.algebra import dot, quadratic_form
-from voful.confidence.base import BallSet
-from voful.confidence.betting.ellipsoid import check_scales
+from voful.confidence.betting.base import BettingSet
 from voful.confidence.betting.questions import ends
 from voful.confidence.betting.risk_round import risk_observe
 from voful.confidence.betting.risk_state import (
@@ -29,7 +26,7 @@ from voful.confidence.betting.sound import sound_risk
 from voful.confidence.betting.state import open_clock
 from voful.invariants import Invariants
 from voful.typing import FloatArray
-from voful.validation import TOLERANCE, ObservationSpace, fail
+from voful.validation import TOLERANCE, ObservationSpace
 
 
 @kernel
@@ -43,7 +40,7 @@ def risk_holds(memory: FloatArray, theta: FloatArray) -> bool:
     return bool(distance <= numbers[RAD] * (1.0 + TOLERANCE))
 
 
-class ConstantRiskSet(BallSet):
+class ConstantRiskSet(BettingSet):
     """One ellipsoid whose bets all carry the same risk, with a proved rate of its regret.
 
     As `BettingEllipsoid`, but the prediction is the centre and the slope is given by a formula: S =
@@ -74,18 +71,14 @@ class ConstantRiskSet(BallSet):
         theta_center: FloatArray | None = None,
         parameters: RiskParameters = PRACTICAL,
     ) -> None:
-        super().__init__(space)
-        if space.reward_range is None:
-            raise fail("reward_range", None, "a pair (low, high): the bets need a bounded reward")
-        self.failure_prob = failure_prob
-        self.theta_norm = theta_norm
-        self.theta_center = np.zeros(space.dim) if theta_center is None else theta_center.copy()
+        super().__init__(
+            space, failure_prob=failure_prob, theta_norm=theta_norm, theta_center=theta_center
+        )
         self.parameters = parameters
-        check_scales(space.reward_range, space.feature_norm, theta_norm, self.theta_center)
         self.memory = new_risk_memory(
             parameters,
             delta=failure_prob,
-            reward_range=space.reward_range,
+            reward_range=self.reward_range,
             rho=theta_norm,
             theta0=self.theta_center,
             feature_norm=space.feature_norm,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from voful.archive import Arrays
-from voful.confidence.base import BallSet
+from voful.confidence.betting.base import BettingSet
 from voful.confidence.betting.questions import bet_holds, center_of, ends, is_empty
 from voful.confidence.betting.refresh import bet_refresh
 from voful.confidence.betting.round import bet_observe
@@ -23,12 +22,12 @@ from voful.confidence.betting.state import (
 )
 from voful.invariants import Invariants
 from voful.typing import FloatArray
-from voful.validation import ObservationSpace, boolean, choice, fail
+from voful.validation import ObservationSpace, boolean, choice, fail, nonnegative_float
 
 FIRST_CAPACITY = 64
 
 
-class BettingEllipsoid(BallSet):
+class BettingEllipsoid(BettingSet):
     """Ellipsoids on which no bet against the truth would have won 1/failure_prob.
 
     Each round, before the reward, a bet is placed against every parameter: its wealth is a
@@ -58,6 +57,9 @@ class BettingEllipsoid(BallSet):
     width_scale
         Multiplies sqrt(rad) in `contains`, `support` and `interval` (1 = the theory); the recursion
         keeps the theory's intervals.
+    misfit
+        e: means need not be linear, |E[y | past, x] - <x, theta*>| <= e. The set then holds every
+        such theta*, and `support` and `interval` are those of the mean: wider by e. For "product".
     """
 
     _arrays = ("memory", "history")
@@ -73,26 +75,27 @@ class BettingEllipsoid(BallSet):
         bet: str = "mixed",
         refresh: bool = True,
         width_scale: float = 1.0,
+        misfit: float = 0.0,
     ) -> None:
-        super().__init__(space)
-        if space.reward_range is None:
-            raise fail("reward_range", None, "a pair (low, high): the bets need a bounded reward")
-        self.failure_prob = failure_prob
-        self.theta_norm = theta_norm
-        self.theta_center = np.zeros(space.dim) if theta_center is None else theta_center.copy()
+        super().__init__(
+            space, failure_prob=failure_prob, theta_norm=theta_norm, theta_center=theta_center
+        )
         self.bet = choice("bet", bet, BETS)
         self.refresh = boolean("refresh", refresh)
         self.width_scale = width_scale
-        check_scales(space.reward_range, space.feature_norm, theta_norm, self.theta_center)
+        self.misfit = nonnegative_float("misfit", misfit)
+        if self.misfit > 0.0 and bet != "product":
+            raise fail("misfit", misfit, 'bet="product": no other bet allows for it')
         self.memory = new_memory(
             bet,
             delta=failure_prob,
-            reward_range=space.reward_range,
+            reward_range=self.reward_range,
             rho=theta_norm,
             theta0=self.theta_center,
             feature_norm=space.feature_norm,
             refresh=self.refresh,
             width_scale=width_scale,
+            misfit=self.misfit,
         )
         state = self.views()
         self._n = state.clock.n
@@ -142,7 +145,12 @@ class BettingEllipsoid(BallSet):
         return self._upper_ends(X)
 
     def _interval(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return ends(self.memory, X)
+        lower, upper = ends(self.memory, X)
+        return lower - self.misfit, upper + self.misfit
+
+    def _whatever_support(self, X: FloatArray) -> FloatArray:
+        in_ball = super()._whatever_support(X) + self.misfit
+        return np.minimum(in_ball, self._space.reward_limits[1])
 
     def _observe(self, x: FloatArray, reward: float) -> None:
         self.reserve(1)
@@ -174,28 +182,3 @@ class BettingEllipsoid(BallSet):
         rows = int(open_clock(memory).n[0]) if self.refresh else 0
         yield "a row of history for each round", history.shape == (rows, self.history.shape[1])
         yield from sound_history(history, self.memory, norm)
-
-
-def check_scales(
-    reward_range: tuple[float, float],
-    feature_norm: float,
-    theta_norm: float,
-    theta_center: FloatArray,
-) -> None:
-    """ValueError where squares of the scales would drown the reward range in rounding."""
-    half = 0.5 * (reward_range[1] - reward_range[0])
-    if not 1e-6 <= 2.0 * half <= 1e60:
-        raise fail("reward_range", reward_range, "a width between 1e-6 and 1e60")
-    if not 1e-60 <= feature_norm <= 1e60:
-        raise fail("feature_norm", feature_norm, "a number between 1e-60 and 1e60")
-    largest = 1e4 * half / feature_norm
-    if not theta_norm <= largest:
-        allowed = f"at most 10^4 half the reward range / feature_norm = {largest:g}"
-        raise fail("theta_norm", theta_norm, allowed)
-    if not math.hypot(*theta_center) <= largest:
-        allowed = f"a norm of at most 10^4 half the reward range / feature_norm = {largest:g}"
-        raise fail("theta_center", theta_center, allowed)
-    reach = feature_norm * (math.hypot(*theta_center) + theta_norm)
-    if reward_range[0] > reach or reward_range[1] < -reach:
-        allowed = f"a range that meets <x, theta>, which lies within {-reach:g} and {reach:g}"
-        raise fail("reward_range", reward_range, allowed)

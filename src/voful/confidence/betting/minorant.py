@@ -1,6 +1,9 @@
 """Quadratics below the log-wealth of one round, for each bet and for each ellipsoid.
 
 log f(theta) >= c0 + c1 t + c2 t^2 with t = a - <x, theta>, for <x, theta> in [lo, up].
+
+Where means are linear up to e = misfit only, the product bet is divided by what its mean can be at
+theta*, 1 + S |t| e: that costs log f at most S e |t|.
 """
 
 from __future__ import annotations
@@ -67,6 +70,12 @@ def bend(
                 # The constant is better over the interval
                 if c1 * m + c2 * (m * m + 0.3 * w * w) < lowest:
                     c0, c1, c2 = lowest, 0.0, 0.0
+        if rules.misfit > 0.0:  # of product bets only
+            s, farthest = S * rules.misfit, max(up - a, a - lo)
+            if s <= c2 * farthest:  # s |t| <= c2 t^2 / 2 + s^2 / (2 c2)
+                c0, c2 = -0.5 * s * s / c2, 0.5 * c2
+            else:
+                c0, lowest = c0 - s * farthest, lowest - s * farthest
         out[j, 0], out[j, 1], out[j, 2], out[j, 3] = c0, c1, c2, lowest
 
 

@@ -53,11 +53,12 @@ def stream_again(Theta: Ellipsoids, streamed: Ellipsoids, e: int) -> None:
 def tighten(rules: Rules, Theta: Ellipsoids, scratch: Scratch, rows: FloatArray) -> None:
     """Intersect every stored interval with the current one: on the event both hold <x, theta*>."""
     d = rules.theta0.shape[0]
+    low, high = rules.y_low - rules.misfit, rules.y_high + rules.misfit
     for i in range(rows.shape[0]):
         row = rows[i]
         old_lo, old_up = row[d + LOW], row[d + HIGH]
         if old_lo <= old_up:
-            lo, up = slab(rules, Theta, row[:d], 0.0, rules.y_low, rules.y_high, scratch)
+            lo, up = slab(rules, Theta, row[:d], 0.0, low, high, scratch)
             lo, up = widened(max(lo, old_lo), min(up, old_up), rules.half)
             # Crossed by more than rounding: theta* has left (or the set is empty): the old one
             # stays.

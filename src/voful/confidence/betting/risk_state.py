@@ -125,7 +125,7 @@ def new_risk_memory(
     half = 0.5 * (high - low)
     R = max(high - low, rho * feature_norm)
     lam = parameters.ridge * (feature_norm / R) ** 2
-    head = [PRODUCT, d, -math.log(delta), low, high, half, rho, 0.0, 1.0]
+    head = [PRODUCT, d, -math.log(delta), low, high, half, rho, 0.0, 1.0, 0.0]
     lambdas, share, price = [lam] * len(LAMBDAS), [1.0], [0.0]
     rules = np.concatenate([head, lambdas, theta0, share, price])
     p = parameters

@@ -54,7 +54,8 @@ def place_bet(
     from now on, and no bet is placed.
     """
     bet, residuals, places = latest.bet, latest.residuals, latest.places
-    lo, up = slab(rules, Theta, x, 0.0, rules.y_low, rules.y_high, scratch)
+    low, high = rules.y_low - rules.misfit, rules.y_high + rules.misfit
+    lo, up = slab(rules, Theta, x, 0.0, low, high, scratch)
     for i in range(bet.shape[0]):
         bet[i] = 0.0
     bet[LOW], bet[HIGH] = lo, up
@@ -62,6 +63,7 @@ def place_bet(
         clock.emptied[0] = 1.0
     else:
         a = min(max(dot(x, predictors.theta[leader(predictors)]), lo), up)
+        a = min(max(a, rules.y_low), rules.y_high)  # <x, theta*> may lie beyond by the misfit
         bet[PREDICTION] = a
         choose_slopes(rules, Theta, scratch.spread, residuals, a, lo, up, places, bet[SLOPES:])
 

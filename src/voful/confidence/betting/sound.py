@@ -107,8 +107,9 @@ def sound_history(history: FloatArray, own: FloatArray, feature_norm: float) -> 
     size = rules.half + _size(rules)
     yield "intervals", _within(bets[:, [PREDICTION, LOW, HIGH]], FAR * size)
     placed = bets[bets[:, LOW] <= bets[:, HIGH]]
-    inside = between(placed[:, [LOW, HIGH, PREDICTION]], rules.y_low, rules.y_high)
-    yield "intervals in the range", inside
+    low, high = rules.y_low - rules.misfit, rules.y_high + rules.misfit
+    yield "intervals in the range", between(placed[:, [LOW, HIGH]], low, high)
+    yield "predictions in the range", between(placed[:, PREDICTION], rules.y_low, rules.y_high)
     yield "slopes of bets", between(placed[:, SLOPES:] * rules.half, 0.0, FAR)
 
 

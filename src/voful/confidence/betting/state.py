@@ -49,6 +49,7 @@ class Rules(NamedTuple):
     rho: float  # |theta* - theta0| <= rho
     refresh_ratio: float  # 0: the streaming form
     width_scale: float
+    misfit: float  # |E[y | past, x] - <x, theta*>| <= misfit
     lambdas: FloatArray
     theta0: FloatArray
     shares: FloatArray  # (E, J): weight of each bet in each ellipsoid
@@ -146,7 +147,7 @@ def open_rules(memory: FloatArray) -> Rules:
     """What the block begins with."""
     m, bets, d = memory, int(memory[0]), int(memory[1])
     E, J = n_ellipsoids(bets), n_bets(bets)
-    theta0 = 9 + len(LAMBDAS)
+    theta0 = 10 + len(LAMBDAS)
     shares = theta0 + d
     price = shares + E * J
     return Rules(
@@ -158,7 +159,8 @@ def open_rules(memory: FloatArray) -> Rules:
         m[6],
         m[7],
         m[8],
-        view(m, 9, (len(LAMBDAS),)),
+        m[9],
+        view(m, 10, (len(LAMBDAS),)),
         view(m, theta0, (d,)),
         view(m, shares, (E, J)),
         view(m, price, (E,)),
@@ -169,7 +171,7 @@ def open_rules(memory: FloatArray) -> Rules:
 def rules_size(bets: int, d: int) -> int:
     """Length of what `open_rules` reads."""
     E, J = n_ellipsoids(bets), n_bets(bets)
-    return 9 + len(LAMBDAS) + d + E * J + E
+    return 10 + len(LAMBDAS) + d + E * J + E
 
 
 @part
@@ -309,6 +311,7 @@ def new_memory(
     feature_norm: float,
     refresh: bool,
     width_scale: float,
+    misfit: float = 0.0,
 ) -> FloatArray:
     """The block before the first round."""
     bets, d = BETS.index(bet), len(theta0)
@@ -319,7 +322,7 @@ def new_memory(
     # lambda |theta|^2 has no unit; where the ball says less than the range, it costs no more.
     lambdas = np.array(LAMBDAS) / max(rho, half / feature_norm) ** 2
     memory = np.zeros(memory_size(bets, d))
-    head = [bets, d, -math.log(delta), low, high, half, rho, ratio, width_scale]
+    head = [bets, d, -math.log(delta), low, high, half, rho, ratio, width_scale, misfit]
     memory[: rules_size(bets, d)] = np.concatenate([head, lambdas, theta0, shares.ravel(), price])
     state = open_state(memory)
     Theta, lam = state.Theta, lambdas[0]

@@ -245,17 +245,29 @@ def shrink(flat: FloatArray, P: Polytope, clock: float, c: FloatArray) -> None:
 
 @kernel
 def supports(
-    flat: FloatArray, P: Polytope, X: FloatArray, c: FloatArray, tolerance: float
+    flat: FloatArray, P: Polytope, X: FloatArray, c: FloatArray, tolerance: float, members: bool
 ) -> tuple[FloatArray, FloatArray, bool]:
     """`maximise` for the rows of X, each from P as it is: (bounds, best members' values, empty).
 
-    Where the cuts of a question leave nothing, its bound is that of P.
+    Where the cuts of a question leave nothing, its bound is that of P. Above LARGEST_CONES the
+    bounds are those of P and the ball, and members are looked for only where asked.
     """
     m, d = X.shape
     T = unpack(flat, d)
     B = new_basis(d)
-    upper, lower = np.empty(m), np.empty(m)
+    upper, lower = np.empty(m), np.full(m, -np.inf)
     empty = False
+    if d > LARGEST_CONES:
+        start_at_corner(c, B)
+        member = np.empty(d)
+        for i in range(m):
+            norm = math.sqrt(np.dot(X[i], X[i]))
+            upper[i] = bound_in_ball(P, X[i], B, 1.0, np.dot(X[i], c), -np.inf)
+            if upper[i] == -np.inf:
+                empty, upper[i] = True, norm
+            if members and norm > 0.0 and last_member(T, X[i] / norm, c, member):
+                lower[i] = np.dot(X[i], member)
+        return upper, lower, empty
     for i in range(m):
         own = Polytope(P.A.copy(), P.h.copy(), P.used.copy(), P.size.copy())
         upper[i], lower[i], status, _ = maximise(
@@ -265,6 +277,19 @@ def supports(
             empty = True
             upper[i] = bound(P, X[i], B, 1.0, -np.inf)
     return upper, lower, empty
+
+
+@part
+def best_predicted(upper: FloatArray, predicted: FloatArray, top: float) -> int:
+    """Of the arms that RESOLUTION of their own width lifts to the top, the best predicted."""
+    best, choice = -np.inf, 0
+    for i in range(upper.shape[0]):
+        if upper[i] == -np.inf:  # not allowed
+            continue
+        lifted = upper[i] + RESOLUTION * max(upper[i] - predicted[i], 0.0)
+        if lifted >= top - 1e-9 * (1.0 + abs(top)) and predicted[i] > best + 1e-12:
+            best, choice = predicted[i], i
+    return choice
 
 
 @kernel
@@ -310,13 +335,9 @@ def leader(
         budget = 0
     for _ in range(8 * m):
         lead = int(np.argmax(upper))
-        top, second, best = upper[lead], -np.inf, -np.inf
+        top, second = upper[lead], -np.inf
+        choice = best_predicted(upper, predicted, top)
         for i in range(m):
-            if upper[i] == -np.inf:
-                continue
-            lifted = upper[i] + RESOLUTION * max(upper[i] - predicted[i], 0.0)
-            if lifted >= top - 1e-9 * (1.0 + abs(top)) and predicted[i] > best + 1e-12:
-                best, choice = predicted[i], i
             if i != lead:
                 second = max(second, upper[i])
         if budget <= 0 or (tight[lead] and tight[choice]):

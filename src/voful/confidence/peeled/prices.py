@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from voful.concentration import kt_log_price
+from voful.confidence.peeled.own_direction import SLOPES, OwnDirection
 from voful.confidence.peeled.parameters import PeeledParameters
 from voful.confidence.peeled.tests import Tests
 
@@ -37,6 +38,7 @@ class Prices:
         # range that this theta itself implies, used where it never exceeds high - low.
         own = given.constants == "kt" and given.directions is None and middle + 1.0 <= half + 1e-12
         self._range = (half + middle, 1.0) if own else (high - low, 0.0)
+        self._limits = low, high, self._bias
 
     def set_on(self, tests: Tests, n_observations: int) -> None:
         """Write the prices of now."""
@@ -50,7 +52,7 @@ class Prices:
         n = given.n_rounds if literal else max(n_observations, 1)
         share = given.failure_prob * (1.0 if literal else 1.0 - OFFERED_SHARE)
         designed, offered = self._n_designed, np.arange(1, len(tests.a) - self._n_designed + 1)
-        delta = np.full(len(tests.a), share / designed)
+        delta = np.full(len(tests.a), share / max(designed, 1))
         delta[designed:] = OFFERED_SHARE * given.failure_prob * 6.0 / (math.pi * offered) ** 2
         xi = given.iota_scale * np.array([kt_log_price(n, price) for price in delta])
         # Clipped rewards: sum |c| bias <= K bias in S, and sqrt(V) is off by sqrt(K) bias. Centring
@@ -60,6 +62,13 @@ class Prices:
         tests.kappa[:] = 2.0 * w * w * xi
         tests.beta0[:] = w * (self._range[0] * xi + shift)
         tests.beta1[:] = w * self._range[1] * xi
+
+    def own_direction(self) -> OwnDirection:
+        """Lines along each theta's own direction, which share what is not set aside."""
+        given = self._given
+        share = given.failure_prob * (1.0 - OFFERED_SHARE)
+        price = given.iota_scale * math.log(len(SLOPES) / share)
+        return OwnDirection(given.dim, self._limits, price, given.width_scale)
 
 
 def clipping(given: PeeledParameters) -> tuple[float, float]:

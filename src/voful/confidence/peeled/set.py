@@ -12,37 +12,42 @@ import numpy.typing as npt
 
 from voful import validation
 from voful.archive import Arrays
-from voful.compiled import kernel
 from voful.confidence.base import BallSet
-from voful.confidence.directions import collapse, spread_lines
-from voful.confidence.ellipsoids.ridge import new_ridges, open_ridge, ridge_update
+from voful.confidence.ellipsoids.ridge import new_ridges, open_ridge
 from voful.confidence.ellipsoids.sound import scale_of, sound_ridge
-from voful.confidence.levels import PEELINGS, n_lines, notable_growth
+from voful.confidence.levels import PEELINGS, notable_growth
+from voful.confidence.peeled.chosen import (
+    designed,
+    goes_its_own_way,
+    least_numbers,
+    whitened_lines,
+)
 from voful.confidence.peeled.cuts import TOLERANCE, supports
 from voful.confidence.peeled.dual_simplex import Polytope
 from voful.confidence.peeled.outer_polytope import OuterPolytope, new_polytope, shrink_to
+from voful.confidence.peeled.own_direction import OwnDirection
 from voful.confidence.peeled.parameters import PeeledParameters
 from voful.confidence.peeled.prices import Prices
 from voful.confidence.peeled.sound import sound_tests
 from voful.confidence.peeled.tests import (
     Tests,
     able,
-    add_observation,
     flat_size,
+    into_ball,
+    learn,
     move_origin,
     one_more,
     passes,
     passes_since,
+    passing_estimate,
     select_tests,
     unpack,
-    worst,
 )
 from voful.invariants import Invariants, between, whole
 from voful.parameters import parameter
 from voful.typing import FloatArray
 
 CHECK_GROWTH = 1.05  # check times: powers of this
-PEEL = (1e-6, 1e-3)  # rho of the predictable directions: |nu| <= rho^(-1/2)
 
 CLOCK = np.dtype(
     [
@@ -53,13 +58,6 @@ CLOCK = np.dtype(
         ("remembered", float),  # checks in the history
     ]
 )
-
-
-@kernel
-def learn(block: FloatArray, flat: FloatArray, x: FloatArray, reward: float, clip: float) -> None:
-    """One round: the estimate takes the reward, the tests take what is left of it by clipping."""
-    ridge_update(open_ridge(block, x.shape[0]), x, reward, 1.0)
-    add_observation(flat, x, min(max(reward, -clip), clip))
 
 
 class PeeledSet(PeeledParameters, BallSet):
@@ -73,7 +71,9 @@ class PeeledSet(PeeledParameters, BallSet):
     intersection over checks at rounds that grow by 5 % (at least by 1). Differs from the paper: the
     net of all directions is replaced by few lines u, tested along nu = (mean of xx' + rho I)^(-1/2)
     u, the mean over the past, for two scales rho. nu is known before the reward it weighs, so each
-    test is a martingale and pays ln N only; |nu| <= rho^(-1/2) takes the place of the level.
+    test is a martingale and pays ln N only; |nu| <= rho^(-1/2) takes the place of the level. Above
+    d = 10 ("kt") each theta is tested along its own direction, theta_hat - theta, which needs no
+    union over directions: see `own_direction`; `offer`ed directions then count for `contains` only.
 
     Notes
     -----
@@ -84,8 +84,8 @@ class PeeledSet(PeeledParameters, BallSet):
     b at theta is the range that theta itself implies.
 
     O(N d^2) an update, no history of rounds; one copy of the tests' statistics per check is kept
-    for `contains`: N d^2 log K numbers, some 5 MB at d = 5 and 90 MB at d = 20 for K = 10^6.
-    `support` is an upper bound: see `cuts`.
+    for `contains`: N d^2 log K numbers, some 5 MB at d = 5 for K = 10^6; above d = 10 an ellipsoid
+    a check. `support` is an upper bound: see `cuts`.
 
     References
     ----------
@@ -97,6 +97,7 @@ class PeeledSet(PeeledParameters, BallSet):
 
     _arrays = ("_flat", "_history", "_block", "_clock")
     _growing = ("_flat", "_history")
+    _parts = ("_own",)
     costly = True  # a cutting-plane problem a row and side
     __repr__ = BallSet.__repr__
 
@@ -127,7 +128,7 @@ class PeeledSet(PeeledParameters, BallSet):
         BallSet.__init__(self, space)
         self.theta_norm, self.theta_center = 1.0, np.zeros(self.dim)
         self._peeling = PEELINGS[self.peeling](self.dim, self.n_rounds, self.failure_prob)
-        nu = self._designed()
+        nu = designed(self, self._peeling)
         self._n_designed = len(nu)
         self._prices = Prices(self, self._peeling.iota, len(nu))
         self._flat = np.zeros(flat_size(len(nu), self.dim))
@@ -135,13 +136,16 @@ class PeeledSet(PeeledParameters, BallSet):
         self._history = np.zeros((0, len(self._flat)))
         self._block = new_ridges(self.dim, np.ones(1), np.zeros(1))[0]
         self._clock = np.array((0.0, 1.0, 16.0, 0.0, 0.0), dtype=CLOCK)
+        self._own: tuple[OwnDirection, ...] = ()
+        if goes_its_own_way(self):
+            self._own = (self._prices.own_direction(),)
         self._forget_answers()
         self._set_prices()
 
     @classmethod
     def _least_numbers(cls, config: Mapping[str, Any]) -> int:
-        dim, directions = int(config["dim"]), config.get("directions")
-        return flat_size(n_lines(dim) if directions is None else len(directions), dim)
+        directions = config.get("directions")
+        return least_numbers(int(config["dim"]), 0 if directions is None else len(directions))
 
     def _invariants(self, state: Arrays) -> Invariants:
         flat, history, clock = state["_flat"], state["_history"], state["_clock"]
@@ -158,16 +162,6 @@ class PeeledSet(PeeledParameters, BallSet):
         yield "a turn to come", between(clock["next_turn"], -1.0, 1000.0 * self.dim)
         for tests in (flat, *history[: int(clock["remembered"])]):
             yield from sound_tests(tests, self.dim, float(n), scale_of(self._space))
-
-    def _designed(self) -> FloatArray:
-        """Directions nu before any data."""
-        levels = np.array(self._peeling.levels)
-        if self.directions is not None:
-            return collapse(self.directions, levels)
-        self._lines = spread_lines(self.dim, n_lines(self.dim))
-        if self.constants == "paper":
-            return collapse(2.0 * self._lines, levels)
-        return np.concatenate([self._lines / math.sqrt(rho) for rho in PEEL])
 
     def _forget_answers(self) -> None:
         """What is kept between questions: of the data of now."""
@@ -192,6 +186,11 @@ class PeeledSet(PeeledParameters, BallSet):
         return float(self._ridge.log_det[0])
 
     @property
+    def own_direction(self) -> OwnDirection | None:
+        """The tests along each theta's own direction, where there are such."""
+        return self._own[0] if self._own else None
+
+    @property
     def version(self) -> int:
         """Changes whenever the set does."""
         return self.n_observations if self.directions is not None else int(self._clock["version"])
@@ -199,7 +198,7 @@ class PeeledSet(PeeledParameters, BallSet):
     @property
     def center(self) -> FloatArray:
         """The ridge estimate, projected to the unit ball."""
-        return _into_ball(self._ridge.center)
+        return into_ball(self._ridge.center)
 
     def offer(self, direction: npt.ArrayLike) -> None:
         """Test along nu = `direction` too, from the next reward on.
@@ -218,17 +217,25 @@ class PeeledSet(PeeledParameters, BallSet):
         self._set_prices()
 
     def _observe(self, x: FloatArray, reward: float) -> None:
-        learn(self._block, self._flat, x, reward, self._prices.clip)
+        own, clip = self.own_direction, self._prices.clip
+        if own is not None:
+            own.bet(self._block, x, min(max(reward, -clip), clip))
+        learn(self._block, self._flat, x, reward, clip)
         n, clock = self.n_observations, self._clock
+        if own is not None:
+            own.grow(self._block)
         if n >= clock["next_move"]:
             move_origin(self._flat, self.center)
+            if own is not None:
+                own.move_origin(self.center)
             clock["next_move"] = 2.0 * n
         if self.directions is not None:
             return
         if n >= clock["next_check"]:
             self._take_stock()
-        if self.constants == "kt" and self.log_det >= clock["next_turn"]:
-            self._unpacked().nu[: self._n_designed] = self._whitened_lines()
+        if self.constants == "kt" and own is None and self.log_det >= clock["next_turn"]:
+            mean = (self._ridge.precision - np.eye(self.dim)) / n
+            self._unpacked().nu[: self._n_designed] = whitened_lines(mean)
             clock["next_turn"] = self.log_det + notable_growth(self.dim)
 
     def _take_stock(self) -> None:
@@ -239,6 +246,8 @@ class PeeledSet(PeeledParameters, BallSet):
         self._set_prices()
         if able(self._unpacked(), n).any():  # else every test accepts every theta
             self._remember(self._flat)
+        if self.own_direction is not None:
+            self.own_direction.check(self._block)
 
     def _remember(self, flat: FloatArray) -> None:
         """Append to the history, whose room doubles when it is full."""
@@ -254,13 +263,6 @@ class PeeledSet(PeeledParameters, BallSet):
     def _n_remembered(self) -> int:
         return int(self._clock["remembered"])
 
-    def _whitened_lines(self) -> FloatArray:
-        """nu = (mean of xx' + rho I)^(-1/2) u: weights of order one whatever the norms of x."""
-        mean = (self._ridge.precision - np.eye(self.dim)) / max(self.n_observations, 1)
-        spectrum, Q = np.linalg.eigh(mean)
-        spectrum = np.maximum(spectrum, 0.0)
-        return np.concatenate([self._lines @ (Q / np.sqrt(spectrum + rho)) @ Q.T for rho in PEEL])
-
     def _set_prices(self) -> None:
         self._prices.set_on(self._unpacked(), self.n_observations)
 
@@ -269,7 +271,8 @@ class PeeledSet(PeeledParameters, BallSet):
     @property
     def is_empty(self) -> bool:
         """Whether it is certain that nothing is left."""
-        return self._outer()[2]
+        own = self.own_direction
+        return self._outer()[2] if own is None else own.is_empty
 
     def contains(self, theta: npt.ArrayLike) -> bool:
         """Whether theta is a member (non-strict, 1e-9 relative slack)."""
@@ -300,15 +303,16 @@ class PeeledSet(PeeledParameters, BallSet):
             check's tests: members, with given directions (inf if none was found).
         """
         rows = validation.matrix("X", X, self.dim)
-        upper, lower = self._bounds(rows)
+        upper, lower = self._bounds(rows, members=return_gap)
         return (upper, np.maximum(upper - lower, 0.0)) if return_gap else upper
 
-    def _bounds(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        P, reference, empty = self._outer()
-        if empty or self.is_refuted:
-            self.answers_nothing()
+    def _bounds(self, X: FloatArray, members: bool = False) -> tuple[FloatArray, FloatArray]:
+        if self.answers_nothing():
             return self._whatever_support(X), np.full(len(X), -math.inf)
-        return supports(self._defining()[-1], P, X, reference, TOLERANCE)[:2]
+        if self.own_direction is not None:
+            return self.own_direction.ends(X)[1:]
+        P, reference, _ = self._outer()
+        return supports(self._defining()[-1], P, X, reference, TOLERANCE, members)[:2]
 
     def _outer(self) -> tuple[Polytope, FloatArray, bool]:
         """(outer polytope, a point to aim at, whether it is empty): a function of the data alone.
@@ -325,7 +329,7 @@ class PeeledSet(PeeledParameters, BallSet):
             axis = np.eye(self.dim)[:1]  # a question whose cuts may leave nothing
             empty = (
                 not self._passes(self.center)
-                and supports(defining[-1], P, axis, reference, TOLERANCE)[2]
+                and supports(defining[-1], P, axis, reference, TOLERANCE, False)[2]
             )
             self._answers = (self.version, P, reference, empty)
         return self._answers[1:]
@@ -370,7 +374,8 @@ class PeeledSet(PeeledParameters, BallSet):
         slack = validation.TOLERANCE
         if self.directions is not None:
             return passes(self._flat, theta, slack)
-        return passes_since(self._history, first, self._n_remembered, theta, slack)
+        passed = passes_since(self._history, first, self._n_remembered, theta, slack)
+        return passed and (self.own_direction is None or self.own_direction.holds(theta))
 
     def _assign(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
         super()._assign(arrays)
@@ -378,13 +383,7 @@ class PeeledSet(PeeledParameters, BallSet):
 
     def _reference(self, flat: FloatArray) -> FloatArray:
         """A point to aim at: the most regularised ridge estimate that passes these tests."""
-        tests = unpack(flat, self.dim)
-        for ridge in (1.0, 1e-2, 1e-4, 1e-7):
-            gram = self._ridge.precision + (ridge - 1.0) * np.eye(self.dim)
-            estimate = np.asarray(np.linalg.solve(gram, self._ridge.response), dtype=np.float64)
-            if worst(tests, _into_ball(estimate))[0] <= 0.0:
-                return _into_ball(estimate)
-        return self.center
+        return passing_estimate(flat, self._ridge)
 
     @property
     def n_tests(self) -> int:
@@ -393,7 +392,3 @@ class PeeledSet(PeeledParameters, BallSet):
 
     def _unpacked(self) -> Tests:
         return unpack(self._flat, self.dim)
-
-
-def _into_ball(theta: FloatArray) -> FloatArray:
-    return theta / max(1.0, math.hypot(*theta))

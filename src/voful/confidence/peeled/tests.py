@@ -20,6 +20,7 @@ import numpy as np
 
 from voful.compiled import kernel, part
 from voful.confidence.algebra import symmetric_times
+from voful.confidence.ellipsoids.ridge import Ridge, open_ridge, ridge_update
 from voful.typing import BoolArray, FloatArray
 
 
@@ -91,6 +92,13 @@ def add_observation(flat: FloatArray, x: FloatArray, y: float) -> None:
             w = c * c * x[k]
             for m in range(d):
                 T.G[i, k, m] += w * x[m]
+
+
+@kernel
+def learn(block: FloatArray, flat: FloatArray, x: FloatArray, reward: float, clip: float) -> None:
+    """One round: the estimate takes the reward, the tests take what is left of it by clipping."""
+    ridge_update(open_ridge(block, x.shape[0]), x, reward, 1.0)
+    add_observation(flat, x, min(max(reward, -clip), clip))
 
 
 @kernel
@@ -265,3 +273,20 @@ def exit_step(
 def on_ray(s: float, q0: float, q1: float, q2: float) -> float:
     """sqrt(q0 + 2 q1 s + q2 s^2), a norm: positive also where it rounds to 0 or below."""
     return math.sqrt(max(q0 + s * (2.0 * q1 + q2 * s), 1e-300))
+
+
+def into_ball(theta: FloatArray) -> FloatArray:
+    """theta, or where it leaves the unit ball."""
+    return theta / max(1.0, math.hypot(*theta))
+
+
+def passing_estimate(flat: FloatArray, estimate: Ridge) -> FloatArray:
+    """The most regularised ridge estimate, in the ball, that passes these tests; else the first."""
+    d = len(estimate.center)
+    tests = unpack(flat, d)
+    for ridge in (1.0, 1e-2, 1e-4, 1e-7):
+        gram = estimate.precision + (ridge - 1.0) * np.eye(d)
+        found = np.asarray(np.linalg.solve(gram, estimate.response), dtype=np.float64)
+        if worst(tests, into_ball(found))[0] <= 0.0:
+            return into_ball(found)
+    return into_ball(estimate.center)

@@ -179,6 +179,8 @@ def can_play(policy: object, env: object, n_rounds: int) -> bool:
         return False
     if getattr(policy, "on_change", None) == "raise":  # in the very round
         return False
+    if policy._learns_in_python:
+        return False
     space, (lo, hi) = policy._space, env.reward_range
     if env.dim != space.dim or not space.accepts_range(lo, hi):
         return False

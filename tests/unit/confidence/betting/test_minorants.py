@@ -18,12 +18,15 @@ from voful.validation import ObservationSpace
 
 
 class Row:
-    """A random interval, prediction, reward and slopes, as the algorithm could meet them."""
+    """A random interval, prediction, reward and slopes, as the algorithm could meet them.
 
-    def __init__(self, rng: np.random.Generator) -> None:
-        middle, width = rng.uniform(-1, 1), 10 ** rng.uniform(-4, 0)
-        self.lo, self.up = max(middle - width, -1.0), min(middle + width, 1.0)
-        self.a = rng.uniform(self.lo, self.up)
+    With a misfit e the interval may lie beyond the range by e, the prediction may not.
+    """
+
+    def __init__(self, rng: np.random.Generator, e: float = 0.0) -> None:
+        middle, width = rng.uniform(-1 - e, 1 + e), 10 ** rng.uniform(-4, 0)
+        self.lo, self.up = max(middle - width, -1.0 - e), min(middle + width, 1.0 + e)
+        self.a = float(np.clip(rng.uniform(self.lo, self.up), -1.0, 1.0))
         near = float(np.clip(self.a + 0.01 * rng.standard_normal(), -1, 1))
         self.y = float(rng.choice([rng.uniform(-1, 1), -1.0, 1.0, near]))
         m_plus, m_minus = ratio.margins(self.a, -1.0, 1.0)
@@ -46,9 +49,9 @@ class Row:
         return log_wealth(kind, self.slopes[kind], self.a, self.y, z, -1.0, 1.0)
 
 
-def rows(n: int) -> list[Row]:
+def rows(n: int, e: float = 0.0) -> list[Row]:
     rng = np.random.default_rng(3)
-    return [Row(rng) for _ in range(n)]
+    return [Row(rng, e) for _ in range(n)]
 
 
 @pytest.mark.parametrize("bets", range(3), ids=BETS)
@@ -83,6 +86,44 @@ def test_minorants_stay_below_on_a_dense_grid(bets: int) -> None:
     # slopes so steep that `choose_slopes` does not take them.
     assert np.quantile(gaps, 0.99) < 0.1
     assert np.median(gaps) < 1e-6
+
+
+def with_misfit(row: Row, e: float, y: float, z: float) -> float:
+    """log f_e of the product bet."""
+    S = row.slopes[PRODUCT]
+    return log_wealth(PRODUCT, S, row.a, y, z, -1.0, 1.0) - math.log1p(S * abs(row.a - z) * e)
+
+
+@pytest.mark.parametrize("e", [0.01, 0.05, 0.1, 0.4])
+def test_minorants_with_misfit_stay_below_on_a_dense_grid(e: float) -> None:
+    cells, out = np.empty(CELLS_SHAPE), np.empty((1, 4))
+    space = ObservationSpace(2, 1.0, (-1.0, 1.0))
+    rules = BettingEllipsoid(space, failure_prob=0.1, bet="product", misfit=e).views().rules
+    for row in rows(count(4000), e):
+        bend(rules, row.slopes[:1], row.a, row.y, row.lo, row.up, cells, out)
+        z = row.grid()
+        t = row.a - z
+        logs = np.array([with_misfit(row, e, row.y, point) for point in z])
+        slack = 1e-12 * (1.0 + np.abs(logs).max())
+        c0, c1, c2, lowest = out[0]
+        assert (logs - (c0 + c1 * t + c2 * t * t)).min() > -slack
+        if c2 < 0.0:
+            assert logs.min() - lowest > -slack
+
+
+def test_with_misfit_the_wealth_is_no_better_than_fair() -> None:
+    """E f_e(theta*) <= 1 wherever the mean is within e of <x, theta*>; not if told a tenth of e."""
+    rng, e, unfair = np.random.default_rng(4), 0.2, 0
+    for row in rows(500, e):
+        z = rng.uniform(row.lo, row.up)
+        p = 0.5 * (1.0 + float(np.clip(z + e * rng.choice([-1.0, 1.0]), -1, 1)))
+        for told in (e, 0.1 * e):
+            f = [math.exp(with_misfit(row, told, y, z)) for y in (-1.0, 1.0)]
+            assert min(f) > 0.0
+            fair = (1 - p) * f[0] + p * f[1] <= 1.0 + 1e-9
+            assert fair or told < e
+            unfair += not fair
+    assert unfair > 50
 
 
 @pytest.mark.parametrize("kind", [PRODUCT, RATIO])
