@@ -70,6 +70,25 @@ def test_the_test_can_fail(dim: int) -> None:
     assert_condemned(lambda run: left_the_set("two_point", dim, run, iota_scale=0.05), DELTA)
 
 
+def exits_in_20_dimensions(law: str, runs: int) -> int:
+    """Arms by VOFUL itself."""
+    left = 0
+    for run in range(runs):
+        env = linear_bandit(
+            dim=20, n_arms=5, redraw=run % 2 == 0, noise=law, sigma=0.3,
+            seed=np.random.SeedSequence([47, run]),
+        )  # fmt: skip
+        policy = VOFUL(20, n_rounds=250, failure_prob=DELTA)
+        left += not last_record(policy, env, 250, check_every=25).covered
+    return left
+
+
+@pytest.mark.parametrize("law", LAWS if full() else ["two_point"])
+def test_coverage_of_its_own_play_in_20_dimensions(law: str) -> None:
+    runs = coverage_runs(DELTA)
+    assert_exit_rate(exits_in_20_dimensions(law, runs), runs, DELTA)
+
+
 def offered_exits(runs: int, *, retroactive: bool) -> int:
     """d = 60: the worst direction in hindsight, nu = V^-1 sum x eps, as test direction.
 
@@ -132,6 +151,16 @@ def mean_regret(policy: str, sigma: float, runs: int, rounds: int) -> float:
         last = last_record(made, env, rounds, check_every=rounds)
         finals.append(last.regret)
     return float(np.mean(finals))
+
+
+def test_in_20_dimensions_regret_falls_with_the_noise() -> None:
+    regret: dict[float, float] = {}
+    for sigma in (0.0, 0.3):
+        env = linear_bandit(dim=20, sigma=sigma, seed=np.random.SeedSequence([53, 0]))
+        regret[sigma] = last_record(VOFUL(20, n_rounds=6000), env, 6000, check_every=6000).regret
+    env = linear_bandit(dim=20, sigma=0.0, seed=np.random.SeedSequence([53, 0]))
+    oful = last_record(OFUL(20), env, 6000, check_every=6000).regret
+    assert regret[0.0] <= 0.8 * regret[0.3] <= 0.8 * 0.8 * oful
 
 
 @pytest.mark.parametrize("sigma", [0.0, 0.1])

@@ -24,14 +24,15 @@ NEVER = -1e100  # below any ln det
 class VOFUL(PeeledParameters, OptimisticPolicy):
     """Variance-aware optimism in the face of uncertainty for linear bandits [1], Algorithm 1.
 
-    Regret O~(d^4.5 sqrt(sum sigma_k^2) + d^5) with the paper's set: no sqrt(K), and no knowledge of
-    the variances. The guarantee of the set (theta* stays with probability 1 - failure_prob) is
-    proved for every setting here but scales below 1; regret of the computable version is measured,
-    not proved.
+    Regret O~(d^4.5 sqrt(sum sigma_k^2) + d^5) with the paper's set (printed constants, its net of
+    directions): no sqrt(K), and no knowledge of the variances. The guarantee of the set (theta*
+    stays with probability 1 - failure_prob) is proved for every setting here but scales below 1;
+    regret of the computable version is measured, not proved.
 
-    Differs from the paper: (1) finitely many test directions, see `PeeledSet`; (2) the maximum
-    over Theta_k is an upper bound by cutting planes on an outer polytope; (3) the set used to
-    choose is frozen until det(I + sum xx') has grown notably; (4) an arm counts as equal to the
+    Differs from the paper: (1) finitely many test directions, above d = 10 each theta's own, see
+    `PeeledSet`; (2) the maximum over Theta_k is an upper bound by cutting planes on an outer
+    polytope, above d = 10 by an outer ellipsoid; (3) the set used to choose is frozen until
+    det(I + sum xx') has grown notably; (4) an arm counts as equal to the
     leader if a tenth of the distance from its prediction to its bound lifts it there, and of the
     equals the best predicted is played (all arms of norm 1 are equal while the ball bounds them).
 

@@ -11,7 +11,9 @@ from scipy.optimize import minimize
 from helpers import sphere
 from voful import VOFUL
 from voful.confidence import PeeledSet
+from voful.confidence.directions import spread_lines
 from voful.confidence.peeled.ball_bounds import bound_in_ball
+from voful.confidence.peeled.cuts import LARGEST_CONES
 from voful.confidence.peeled.dual_simplex import add_row, new_basis
 from voful.confidence.peeled.outer_polytope import new_polytope
 from voful.confidence.peeled.slabs import add_slabs, slab
@@ -23,7 +25,8 @@ def taught(dim: int, n: int, spread: float = 1.0) -> tuple[PeeledSet, FloatArray
     rng = np.random.default_rng(dim)
     theta_star = sphere(rng, 1, dim, 0.5)[0]
     X = sphere(rng, n, dim) * spread ** np.arange(dim)
-    Theta = PeeledSet(dim, n_rounds=n)
+    given = 2.0 * spread_lines(dim, 2 * dim) if dim > LARGEST_CONES else None
+    Theta = PeeledSet(dim, n_rounds=n, directions=given)
     Theta.partial_fit(X, X @ theta_star + rng.uniform(-0.1, 0.1, n))
     Theta._set_prices()
     return Theta, theta_star
@@ -120,13 +123,14 @@ def test_idle_tests_accept_the_whole_ball(constants: str, scale: float) -> None:
 def test_in_many_dimensions_a_copy_continues_and_members_stay() -> None:
     rng = np.random.default_rng(3)
     theta_star = sphere(rng, 1, 12, 0.5)[0]
-    policy = VOFUL(12, n_rounds=1500)
+    given = 2.0 * spread_lines(12, 24)
+    policy = VOFUL(12, n_rounds=1500, directions=given)
     fixed = sphere(rng, 6, 12)
     for k in range(1500):
         arms = fixed if k % 50 < 40 else sphere(rng, 6, 12)
         i = policy.select(arms)
         if k % 97 == 0:
-            copy = VOFUL(12, n_rounds=1500)
+            copy = VOFUL(12, n_rounds=1500, directions=given)
             copy.restore(policy.state())
             assert copy.select(arms) == i == policy.select(arms)
         policy.update(arms[i], float(arms[i] @ theta_star))

@@ -8,7 +8,8 @@ a = <x, theta_hat>, z = <x, theta> and an interval I that holds z* (the set of b
     X_v(theta) = c eps,  c = a - z clipped to a - I,  eps = y - z,
 
 is a martingale difference at theta*, and X_v >= -b_v for every reward in the range. A line of slope
-s bets S_v = min(s, STAKE / b_v) on it. With u_v >= 0 such that S_v X_v >= -u_v on I,
+s bets S_v = min(s, STAKE / b_v, 1 / h_v^2) on it, h_v the longest way from a to an end of I. With
+u_v >= 0 such that S_v X_v >= -u_v on I,
 
     ln(1 + S X) >= S X - k(-u) S^2 X^2,   k(u) = (u - ln(1 + u)) / u^2, which decreases;
 
@@ -17,7 +18,8 @@ so by Ville, for all n at once and all lines together, with probability 1 - delt
     sum S c eps(theta*) <= sum k(-u) S^2 c^2 eps(theta*)^2 + ln(lines / delta):
 
 the sum of line 9 of Algorithm 1 against its own squares. On I both sides are quadratic in theta,
-once eps^2 is bounded by its largest value there: every line is an ellipsoid.
+once eps^2 is bounded by its largest value there: every line is an ellipsoid. (Where the bound of
+the squares would bend a line down, it is constant instead: c^2 <= its largest value.)
 """
 
 from __future__ import annotations
@@ -31,7 +33,6 @@ from voful.archive import Arrays
 from voful.compiled import kernel, part
 from voful.confidence.algebra import (
     add_outer,
-    cholesky,
     dot,
     log_det,
     means_and_widths,
@@ -128,16 +129,20 @@ def own_round(
     between = min(max(0.5 * (a + y), lo), up)
     loss = max((between - a) * (y - between), 0.0)  # the largest -X on the interval
     squared = max((up - y) ** 2, (lo - y) ** 2)  # the largest eps^2
-    at = dot(x, origin)
+    longest = max(up - a, a - lo)
+    a_o = a - dot(x, origin)
     for j in range(lines.shape[0]):
-        S = min(SLOPES[j] / (half * half), STAKE / b)
-        m = k(-min(S * loss, STAKE)) * S * S * squared
-        add_outer(lines[j, : d * d].reshape((d, d)), x, S - m)
-        slope = 0.5 * S * (a - at + y - at) - m * (a - at)
+        S = min(min(SLOPES[j] / (half * half), STAKE / b), 1.0 / (longest * longest))
+        # S X = S (z - a)^2 + S (a - y)(z - a); its square costs at most m (z - a)^2
+        bend, tilt = S - k(-min(S * loss, STAKE)) * S * S * squared, S * (a - y)
+        lost = S * bias * longest  # E S X may be so much where means are off
+        if bend < 0.0:  # matrices only grow: an ellipsoid stays one
+            lost -= bend * longest * longest
+            bend = 0.0
+        add_outer(lines[j, : d * d].reshape((d, d)), x, bend)
         for i in range(d):
-            lines[j, d * d + i] += slope * x[i]
-        drift = S * bias * max(up - a, a - lo)  # E S X <= drift where means are off
-        lines[j, -1] += S * (a - at) * (y - at) - m * (a - at) ** 2 - drift
+            lines[j, d * d + i] += (bend * a_o - 0.5 * tilt) * x[i]
+        lines[j, -1] += bend * a_o * a_o - tilt * a_o - lost
 
 
 @kernel
@@ -160,8 +165,7 @@ def move_lines(lines: FloatArray, origin: FloatArray, new: FloatArray) -> None:
 def best_ellipsoid(lines: FloatArray, origin: FloatArray, price: float, now: FloatArray) -> bool:
     """Write the smallest of the ellipsoids that the lines allow; False where one is empty.
 
-    line <= price and ridge (|theta|^2 - 1) <= 0 add up to an ellipsoid, for every ridge. Its matrix
-    must be positive definite by a margin: G alone need not be.
+    line <= price and ridge (|theta|^2 - 1) <= 0 add up to an ellipsoid, for every ridge.
     """
     d = origin.shape[0]
     E = open_ellipsoid(now, d)
@@ -173,13 +177,10 @@ def best_ellipsoid(lines: FloatArray, origin: FloatArray, price: float, now: Flo
             for i in range(d):
                 for m in range(d):
                     A[i, m] = lines[j, i * d + m]
-                A[i, i] += 0.5 * ridge
+                A[i, i] += ridge
                 p[i] = lines[j, d * d + i] - ridge * origin[i]
-            if not cholesky(A, W):
+            if not whitener_from(A, W):  # drowned in rounding
                 continue
-            for i in range(d):
-                A[i, i] += 0.5 * ridge
-            whitener_from(A, W)
             whitened = np.empty(d)
             rest = whiten(W, p, whitened) - lines[j, -1] - ridge * (dot(origin, origin) - 1.0)
             squared = price + rest
@@ -299,8 +300,8 @@ class OwnDirection(Stateful):
         yield "a growth to come", bool(0.0 <= tally["next_growth"] <= 1000.0 * self._dim)
         yield from sound_lines(state["_lines"], state["_origin"], 1.0 + self._half**-2)
         for name in ("_now", "_last"):
-            yield from sound_ellipsoid(*open_ellipsoid(state[name], self._dim), 0.5 * RIDGES[0])
-        yield from sound_checks(checks[: int(tally["checks"])], self._dim, 0.5 * RIDGES[0])
+            yield from sound_ellipsoid(*open_ellipsoid(state[name], self._dim), RIDGES[0])
+        yield from sound_checks(checks[: int(tally["checks"])], self._dim, RIDGES[0])
 
     @property
     def is_empty(self) -> bool:
@@ -348,7 +349,7 @@ class OwnDirection(Stateful):
 
     def holds(self, theta: FloatArray) -> bool:
         """Whether theta is in the ellipsoid of every check."""
-        return in_all(self._checks, self.n_checks, self._scale, theta)
+        return not self.is_empty and in_all(self._checks, self.n_checks, self._scale, theta)
 
     def ends(self, X: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """(lower, upper, best member tried) of <x, theta> at the last check, in the ball."""
