@@ -188,8 +188,8 @@ def check_shape(policy: BetOFUL) -> None:
     if policy.bet == CUT:
         raise fail("bet", CUT, "mixed, product or ratio: sets of constant risk do not add")
     if policy._learns_in_python:
-        told = {name: getattr(policy, name) for name in ("theta_norm", "misfit", "grow_range")}
-        raise fail("policy", told, "a theta_norm, no misfit and no grow_range: shards must agree")
+        told = {name: getattr(policy, name) for name in ("misfit", "grow_range")}
+        raise fail("policy", told, "no misfit and no grow_range: shards must agree")
 
 
 def _put_bets(merged: BetOFUL, parts: Sequence[BetOFUL]) -> None:
