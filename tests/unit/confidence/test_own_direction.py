@@ -77,8 +77,8 @@ def test_bounds_hold_members_and_are_attained() -> None:
     assert (lower <= asked @ theta_star).all()
     assert (asked @ theta_star <= upper).all()
     assert np.median(upper - lower) < 1.0  # they teach something
-    members = theta_star + sphere(rng, 500, D) * rng.uniform(0.0, 0.5, (500, 1))
-    members = [theta for theta in members if Theta.contains(theta)]
+    tried = theta_star + sphere(rng, 500, D) * rng.uniform(0.0, 0.5, (500, 1))
+    members = [theta for theta in tried if Theta.contains(theta)]
     assert len(members) > 10
     for theta in members:
         assert (asked @ theta <= upper + 1e-9).all()
