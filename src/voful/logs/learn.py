@@ -189,13 +189,9 @@ def _learn_shards(
     from voful.logs.sums import learn_sums
 
     ridge = isinstance(policy, RIDGES)
-    if not ridge and (
-        not isinstance(policy, BetOFUL) or policy.bet == CUT or policy._learns_in_python
-    ):
+    if not ridge and not isinstance(policy, BetOFUL):
         names = ", ".join(cls.__name__ for cls in RIDGES)
-        raise fail_type(
-            "policy", policy, f"with shards BetOFUL (without cr, misfit and grow_range) or {names}"
-        )
+        raise fail_type("policy", policy, f"with shards BetOFUL or {names}")
     with make_pool(*place) as pool:
         if ridge:
             learner, learnt = learn_sums(pool, dealt, policy, reader, on_rows)

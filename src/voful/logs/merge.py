@@ -187,11 +187,9 @@ def check_shape(policy: BetOFUL) -> None:
     """ValueError where a set's form is learnt from its rows, or is not one of quadratics alone."""
     if policy.bet == CUT:
         raise fail("bet", CUT, "mixed, product or ratio: sets of constant risk do not add")
-    if policy.misfit != 0.0:
-        raise fail("misfit", policy.misfit, "0: sets that allow for one do not add yet")
-    for name, learnt in (("theta_norm", None), ("grow_range", True)):
-        if getattr(policy, name) == learnt:
-            raise fail(name, learnt, "one that does not depend on the rows: shards must agree")
+    if policy._learns_in_python:
+        told = {name: getattr(policy, name) for name in ("misfit", "grow_range")}
+        raise fail("policy", told, "no misfit and no grow_range: shards must agree")
 
 
 def _put_bets(merged: BetOFUL, parts: Sequence[BetOFUL]) -> None:

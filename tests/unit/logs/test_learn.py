@@ -171,7 +171,7 @@ def test_refused_before_anything_is_learnt(tmp_path: Path) -> None:
     refused("backend", good, shards=2, backend="spark")
     refused("with shards BetOFUL", good, LOSAN(D), shards=2)
     refused("constant risk", good, BetOFUL(D, bet="mixed+cr"), shards=2)
-    refused("theta_norm: got None", good, BetOFUL(D, theta_norm=None), shards=2)
+    refused("shards must agree", good, BetOFUL(D, grow_range=True), shards=2)
     refused("refresh: got True", good, BetOFUL(D), shards=2)
     refused("a policy", good, "oful")
     taught = BetOFUL(D, refresh=False)
