@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from voful.bandits.base import Policy
-from voful.bandits.betoful import CUT, BetOFUL
+from voful.bandits.betoful import BetOFUL
 from voful.lineage import Lineage
 from voful.logs.checkpoint import Checkpoint, Reached, fingerprint, packed
 from voful.logs.files import LogFile, Shard, check_files, deal, naming, open_files
