@@ -123,14 +123,14 @@ def test_idle_tests_accept_the_whole_ball(constants: str, scale: float) -> None:
 def test_in_many_dimensions_a_copy_continues_and_members_stay() -> None:
     rng = np.random.default_rng(3)
     theta_star = sphere(rng, 1, 12, 0.5)[0]
-    given = 2.0 * spread_lines(12, 24)
-    policy = VOFUL(12, n_rounds=1500, directions=given)
+    given = 2.0 * spread_lines(12, 6)
+    policy = VOFUL(12, n_rounds=600, directions=given)
     fixed = sphere(rng, 6, 12)
-    for k in range(1500):
+    for k in range(600):
         arms = fixed if k % 50 < 40 else sphere(rng, 6, 12)
         i = policy.select(arms)
         if k % 97 == 0:
-            copy = VOFUL(12, n_rounds=1500, directions=given)
+            copy = VOFUL(12, n_rounds=600, directions=given)
             copy.restore(policy.state())
             assert copy.select(arms) == i == policy.select(arms)
         policy.update(arms[i], float(arms[i] @ theta_star))
