@@ -68,6 +68,17 @@ def play_policy(policy: Any, rounds: int = 20) -> None:
         assert np.isfinite(policy.predict(arms)).all(), "predict"
 
 
+def play_per_action(policy: Any, rounds: int = 20) -> None:
+    """Rounds of contexts with finite answers."""
+    rng, (low, high) = np.random.default_rng(0), policy.reward_range
+    for context in sphere(rng, rounds, policy.dim, min(policy.feature_norm, 1e50)):
+        action = policy.select(context)
+        assert 0 <= action < policy.n_actions, f"action {action}"
+        policy.update(context, action, rng.uniform(max(low, -1e50), min(high, 1e50)))
+        answers = policy.index(context)
+        assert np.isfinite(answers).all(), f"index {answers}"
+
+
 def play_agent(agent: Any, plans: int = 3) -> None:
     """Plans with finite answers."""
     rng = np.random.default_rng(0)
@@ -112,6 +123,8 @@ def outcome(content: bytes, path: Path, name: str) -> str:
         return "refused"
     if hasattr(thing, "plan"):
         play_agent(thing)
+    elif hasattr(thing, "n_actions"):
+        play_per_action(thing)
     elif hasattr(thing, "select"):
         play_policy(thing)
     elif hasattr(thing, "weight_evalue"):

@@ -64,10 +64,10 @@ def test_coverage_in_many_dimensions(dim: int) -> None:
     assert_covers(lambda law, run: left_the_set(law, dim, run), LAWS, DELTA)
 
 
-@pytest.mark.parametrize("dim", [3, 20])
-def test_the_test_can_fail(dim: int) -> None:
+@pytest.mark.parametrize(("dim", "narrow"), [(3, {"iota_scale": 0.05}), (20, {"width_scale": 0.3})])
+def test_the_test_can_fail(dim: int, narrow: dict[str, float]) -> None:
     """With little of the price in 3 delta of the runs the same count condemns the set."""
-    assert_condemned(lambda run: left_the_set("two_point", dim, run, iota_scale=0.05), DELTA)
+    assert_condemned(lambda run: left_the_set("two_point", dim, run, **narrow), DELTA)
 
 
 def exits_in_20_dimensions(law: str, runs: int) -> int:
