@@ -66,10 +66,10 @@ def test_coverage_in_many_dimensions(dim: int) -> None:
     assert_exit_rate(exits, runs, DELTA)
 
 
-@pytest.mark.parametrize("dim", [3, 20])
-def test_the_test_can_fail(dim: int) -> None:
-    """With little of the price in 3 delta of the runs the same count condemns the set."""
-    assert_condemned(lambda run: left_the_set("two_point", dim, run, iota_scale=0.05), DELTA)
+@pytest.mark.parametrize(("dim", "scale"), [(3, "iota_scale"), (20, "width_scale")])
+def test_the_test_can_fail(dim: int, scale: str) -> None:
+    """With a twentieth of the price (the radius) in 3 delta of the runs the same count condemns."""
+    assert_condemned(lambda run: left_the_set("two_point", dim, run, **{scale: 0.05}), DELTA)
 
 
 def exits_in_20_dimensions(law: str, runs: int) -> int:

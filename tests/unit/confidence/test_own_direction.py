@@ -78,8 +78,8 @@ def test_bounds_hold_members_and_are_attained() -> None:
     assert (lower <= asked @ theta_star).all()
     assert (asked @ theta_star <= upper).all()
     assert np.median(upper - lower) < 1.0  # they teach something
-    members = theta_star + sphere(rng, 500, D) * rng.uniform(0.0, 0.5, (500, 1))
-    members = [theta for theta in members if Theta.contains(theta)]
+    tried = theta_star + sphere(rng, 500, D) * rng.uniform(0.0, 0.5, (500, 1))
+    members = [theta for theta in tried if Theta.contains(theta)]
     assert len(members) > 10
     for theta in members:
         assert (asked @ theta <= upper + 1e-9).all()
@@ -151,3 +151,13 @@ def test_questions_are_quick() -> None:
         policy.index(arms)
         policy.select(arms)
     assert time.process_time() - start < 0.5
+
+
+def test_an_offered_direction_is_tested_too() -> None:
+    X, y, _ = data(200)
+    Theta = PeeledSet(D, n_rounds=400)
+    assert Theta.n_tests == 0
+    Theta.offer(np.eye(D)[0])
+    Theta.partial_fit(X, y)
+    assert Theta.n_tests == 1
+    assert Theta._unpacked().a[0] != 0.0

@@ -145,7 +145,7 @@ def select_tests(T: Tests, kept: BoolArray) -> FloatArray:
 def one_more(flat: FloatArray, d: int) -> FloatArray:
     """The same tests and another, which accepts everything while it has seen nothing."""
     T = unpack(flat, d)
-    parts = [np.append(view.ravel(), np.zeros(view[:1].size)) for view in T[:-1]]
+    parts = [np.append(view.ravel(), np.zeros(math.prod(view.shape[1:]))) for view in T[:-1]]
     return np.concatenate([*parts, T.o])
 
 
