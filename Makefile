@@ -19,7 +19,7 @@ warm: $(VENV)/.base
 
 # Every algorithm in plain Python, as a debugger sees it.
 test-plain: $(VENV)/.dev
-	NUMBA_DISABLE_JIT=1 VOFUL_TEST_PLAIN=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/conformance
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/conformance
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

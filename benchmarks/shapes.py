@@ -14,13 +14,14 @@ import warnings
 from collections import deque
 from collections.abc import Callable
 from time import process_time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from voful import BetOFUL, CertifiedUCB, LinTS
 from voful.confidence import BettingEllipsoid
-from voful.envs import linear_bandit
+from voful.envs import RealBandit, linear_bandit
+from voful.envs.real.tables import TABLES
 from voful.typing import FloatArray
 from voful.validation import ObservationSpace
 
@@ -121,15 +122,38 @@ def scales(seeds: int, rounds: int) -> None:
         print(f"{name:16s} {means[name]:7.1f} {ratio:5.2f}x  +- {np.std(runs):.1f}", flush=True)
 
 
-def off_by(x: FloatArray, e: float, Theta: Any, theta: FloatArray, kind: str) -> float:
-    """The misfit at an arm: a fixed function of it, or an adversary's who looks at the set."""
-    if kind == "function":
-        return e * float(np.sign(np.sin(7.0 * x[0]) + 0.3 * x[1]))
-    return -e if float(x @ (theta - Theta.center)) > 0.0 else e  # away from theta*
+def loses(
+    kind: str, e: float, told: float, redraw: bool, seed: int, rounds: int, delta: float = 0.05
+) -> Lost:
+    """Optimism over a set that is told a misfit, where the true one is e."""
+    rng = np.random.default_rng([FIRST_SEED, seed])
+    theta, arms = 0.5 * sphere(rng, 1)[0], sphere(rng, 20)
+    space = ObservationSpace(5, 1.0, (-1.0, 1.0))
+    Theta = BettingEllipsoid(space, failure_prob=delta, bet="product", misfit=told)
+    inside, x = True, arms[0]
+    for t in range(rounds):
+        if redraw:
+            arms = sphere(rng, 20)
+        x = arms[int(np.argmax(Theta._interval(arms)[1]))]
+        if kind == "function":
+            off = e if np.sin(7.0 * x[0]) + 0.3 * x[1] > 0.0 else -e
+        else:  # an adversary who pushes the centre away from theta*
+            off = -e if x @ (theta - Theta.center) > 0.0 else e
+        noise = 0.1 * min(max(rng.standard_normal(), -3.0), 3.0)
+        Theta.update(x, min(max(float(x @ theta) + off + noise, -1.0), 1.0))
+        if t % 5 == 4:
+            inside = inside and Theta.contains(theta)
+    lower, upper = Theta._interval(x[None, :])
+    return Lost(not inside, float(upper[0] - lower[0]) / 2.0)
+
+
+class Lost(NamedTuple):
+    lost: bool
+    half_width: float  # of the mean's interval at the arm played last
 
 
 def misfit(seeds: int, rounds: int) -> None:
-    """How often theta* ever leaves the set that is told e, and how wide it stays."""
+    """How often theta* ever leaves the set that is told e, and one that is told 0."""
     print(f"d=5, 20 arms, sigma=.1, delta=.05, {seeds} runs x {rounds}: runs that lost theta*")
     print(
         f"{'arms':9s} {'misfit':9s} {'e':>5s} {'told e':>7s} {'told 0':>7s} {'half-width / e':>15s}"
@@ -137,34 +161,50 @@ def misfit(seeds: int, rounds: int) -> None:
     for name, redraw in ARMS.items():
         for kind in ("function", "adversary"):
             for e in (0.05, 0.1):
-                lost = {e: 0, 0.0: 0}
-                widths = []
-                for seed in range(seeds):
-                    for told in lost:
-                        env = problem(seed, redraw=redraw)
-                        space, bet = ObservationSpace(5, 1.0, (-1.0, 1.0)), "product"
-                        Theta = BettingEllipsoid(space, failure_prob=0.05, bet=bet, misfit=told)
-                        chooser = BetOFUL(5, on_change=None)
-                        rng, inside = np.random.default_rng(seed), True
-                        for _ in range(rounds):
-                            arms = env.arms
-                            i = chooser.select(arms)
-                            x, theta = arms[i].copy(), env.theta_star
-                            mean = float(x @ theta) + off_by(x, e, Theta, theta, kind)
-                            y = float(
-                                np.clip(mean + 0.1 * np.clip(rng.standard_normal(), -3, 3), -1, 1)
-                            )
-                            env.pull(i)
-                            chooser.update(x, y)
-                            Theta.update(x, y)
-                            inside = inside and Theta.contains(theta)
-                        lost[told] += not inside
-                        if told > 0.0:
-                            lower, upper = Theta.interval(sphere(rng, 50))
-                            widths.append(float(np.mean(upper - lower)) / 2.0 / e - 1.0)
+                runs = [loses(kind, e, e, redraw, seed, rounds) for seed in range(seeds)]
+                control = [loses(kind, e, 0.0, redraw, seed, rounds) for seed in range(5)]
                 print(
-                    f"{name:9s} {kind:9s} {e:5.2f} {lost[e]:4d}/{seeds} {lost[0.0]:4d}/{seeds}"
-                    f" {np.mean(widths):15.2f}",
+                    f"{name:9s} {kind:9s} {e:5.2f} {sum(r.lost for r in runs):4d}/{seeds}"
+                    f" {sum(r.lost for r in control):5d}/5"
+                    f" {np.mean([r.half_width for r in runs]) / e:15.2f}",
+                    flush=True,
+                )
+
+
+def shadow(seeds: int, rounds: int, tables: list[str]) -> None:
+    """Windows of 250 rounds whose mean reward lies between the means of the ends of `index`."""
+    window = 250
+    print(f"{rounds} rounds, {seeds} orders: windows inside, mean width / range, reward, steps")
+    for data in tables:
+        for scaling in ("told", "unit"):
+            for misfit in (0.0, "unknown"):
+                inside, widths, rewards, steps = [], [], [], []
+                for seed in range(seeds):
+                    env = RealBandit(data, scaling=scaling, seed=FIRST_SEED + seed)
+                    policy = BetOFUL(
+                        env.dim,
+                        reward_range=env.reward_range,
+                        feature_norm=env.feature_norm,
+                        misfit=misfit,
+                    )
+                    paid, ends = np.zeros(rounds), np.zeros((rounds, 2))
+                    for t in range(rounds):
+                        arms = env.arms
+                        i = policy.select(arms)
+                        _, lower, upper = policy.index(arms[i : i + 1])
+                        ends[t] = max(lower[0], 0.0), min(upper[0], 1.0)
+                        paid[t] = env.pull(i).reward
+                        policy.update(arms[i], paid[t])
+                    means = paid.reshape(-1, window).mean(axis=1)
+                    low, high = ends.reshape(-1, window, 2).mean(axis=1).T
+                    inside.append(float(((low <= means) & (means <= high)).mean()))
+                    widths.append(float((ends[:, 1] - ends[:, 0]).mean()))
+                    rewards.append(float(paid.mean()))
+                    steps.append(policy._report.step[0] if policy._report else 0)
+                print(
+                    f"{data:14s} d={env.dim:<4d} {scaling:5s} misfit={misfit!s:8s}"
+                    f" inside {np.mean(inside):.3f} width {np.mean(widths):.3f}"
+                    f" reward {np.mean(rewards):.3f} steps {np.mean(steps):.1f} {policy.status}",
                     flush=True,
                 )
 
@@ -176,9 +216,10 @@ def sphere(rng: np.random.Generator, n: int) -> FloatArray:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["delay", "speed", "scales", "misfit"])
+    parser.add_argument("what", choices=["delay", "speed", "scales", "misfit", "shadow"])
     parser.add_argument("--seeds", type=int, default=None)
     parser.add_argument("--rounds", type=int, default=None)
+    parser.add_argument("--data", nargs="+", choices=list(TABLES), default=list(TABLES))
     parser.add_argument("--arms", nargs="+", choices=list(ARMS), default=list(ARMS))
     args = parser.parse_args()
     warnings.simplefilter("ignore", RuntimeWarning)
@@ -188,6 +229,8 @@ def main() -> None:
         scales(args.seeds or 10, args.rounds or 10_000)
     elif args.what == "misfit":
         misfit(args.seeds or 40, args.rounds or 2_000)
+    elif args.what == "shadow":
+        shadow(args.seeds or 3, args.rounds or 3_000, args.data)
     else:
         speed()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -21,6 +21,7 @@ from voful.typing import FloatArray
 
 __all__ = [
     "assert_condemned",
+    "assert_covers",
     "assert_exit_rate",
     "count",
     "coverage_runs",
@@ -71,7 +72,7 @@ def has_power(runs: int, failure_prob: float) -> bool:
 
 @cache
 def coverage_runs(failure_prob: float) -> int:
-    """From how many runs on a count has power: 77 (--full: 308) at .1, 170 (653) at .05."""
+    """From how many runs on a count has power: 77 (--full: 308) at .1, 170 (664) at .05."""
     runs = 10
     while not all(has_power(n, failure_prob) for n in range(runs, runs + 20)):
         runs += 1
@@ -87,6 +88,21 @@ def assert_exit_rate(exits: int, runs: int, failure_prob: float) -> None:
     """A binomial test at level 10^-4, with power: more exits than failure_prob allows?"""
     assert has_power(runs, failure_prob), f"{runs} runs say too little; coverage_runs says how many"
     assert exits <= most_exits(runs, failure_prob), f"theta* left the set in {exits} of {runs} runs"
+
+
+def assert_covers(left: Callable[[Any, int], bool], settings: Sequence[Any], delta: float) -> None:
+    """`assert_exit_rate` of runs in which settings take turns, and a test of each alone.
+
+    `left(setting, run)` plays a run, numbered from 0 in each setting: whether theta* left. What is
+    wrong in one setting only, and there in half of the runs, is found too.
+    """
+    n, runs = len(settings), coverage_runs(delta)
+    exits = [left(settings[k % n], k // n) for k in range(runs)]
+    assert_exit_rate(sum(exits), runs, delta)
+    for k, setting in enumerate(settings):
+        own = exits[k::n]
+        said = f"{setting}: theta* left the set in {sum(own)} of {len(own)} runs"
+        assert sum(own) <= most_exits(len(own), delta), said
 
 
 def assert_condemned(left: Callable[[int], bool], failure_prob: float) -> None:

@@ -11,6 +11,7 @@ reward is there. Told which arms wait for their rewards, it looks elsewhere mean
 # The same policy twice, once through `voful.Tickets`, which keeps a list of what waits.
 
 from collections import deque
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -24,7 +25,7 @@ regret = {"not told": np.zeros(N_ROUNDS), "told what waits": np.zeros(N_ROUNDS)}
 played = {label: np.zeros(N_ROUNDS, dtype=int) for label in regret}
 
 env = linear_bandit(dim=5, n_arms=20, sigma=0.1, seed=3)
-policy, waiting = voful.BetOFUL(5), deque()
+policy, waiting = voful.BetOFUL(5), deque[Any]()
 for t in range(N_ROUNDS):
     means = env.mean_rewards
     i = policy.select(env.arms)

@@ -33,15 +33,22 @@ def write_archive(file: BinaryIO, header: Mapping[str, Any], arrays: Arrays) -> 
     """Write header and arrays."""
     archive = zipfile.ZipFile(file, "w")
     try:
-        archive.writestr(HEADER, json.dumps(header))
+        archive.writestr(_member(HEADER), json.dumps(header))
         for name, array in arrays.items():
             buffer = io.BytesIO()
             np.lib.format.write_array(buffer, array, allow_pickle=False)
-            archive.writestr(f"{name}.npy", buffer.getvalue())
+            archive.writestr(_member(f"{name}.npy"), buffer.getvalue())
         archive.close()
     except BaseException:
         archive.fp = None  # else closing a half-written member replaces Ctrl-C by a ValueError
         raise
+
+
+def _member(name: str) -> zipfile.ZipInfo:
+    """Without the time: the same content is the same file."""
+    member = zipfile.ZipInfo(name)
+    member.external_attr = 0o600 << 16  # as `writestr` does for names
+    return member
 
 
 def read_archive(file: BinaryIO) -> tuple[dict[str, Any], Arrays]:

@@ -29,7 +29,7 @@ FORMAT_VERSION = 2
 LARGEST = 1e250  # of any number in a state
 TRIES = 500  # to copy a state while another thread changes it: some seconds
 HEADER = {"format", "format_version", "class", "config", "rng"}
-LINEAGE = "lineage"  # of files since 0.3, where the object has learnt
+LINEAGE = "lineage"  # in the header, where the object has learnt
 
 
 class FileFormatError(ValueError):

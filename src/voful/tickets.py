@@ -12,6 +12,7 @@ from voful import persistence, registry
 from voful.archive import Arrays
 from voful.bandits.base import Policy
 from voful.invariants import Invariants, whole
+from voful.lineage import Lineage
 from voful.typing import FloatArray, IntArray, Path
 from voful.validation import fail, fail_type, nonnegative_int, positive_int
 
@@ -148,6 +149,17 @@ class Tickets(persistence.Persistent):
     @classmethod
     def _nested(cls, config: Mapping[str, Any]) -> Mapping[str, type[persistence.Persistent]]:
         return {"policy": registry.class_named(config["algorithm"])}
+
+    @property
+    def _lineage(self) -> Lineage:
+        return self.policy._lineage
+
+    @_lineage.setter
+    def _lineage(self, lineage: Lineage) -> None:
+        self.policy._lineage = lineage
+
+    def _rows_learnt(self) -> int:
+        return self.policy._rows_learnt()
 
     @property
     def _rng(self) -> np.random.Generator:

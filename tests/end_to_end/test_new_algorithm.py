@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 COPIED = ("docs", "pyproject.toml", "src", "tests", "tools")
-LINE = 'toy,bandits.toy:Toy,,not needed,anytime,"Nobody, never",none,A d\n'
+LINE = 'toy,bandits.toy:Toy,,not needed,anytime,"Nobody, never",none proved,A d\n'
 STUDY = """
 name = "toys"
 rounds = 20
@@ -56,7 +56,7 @@ def test_names(copy: Path) -> None:
 
 def test_list(copy: Path) -> None:
     last = python(copy, "-m", "voful", "list").splitlines()[-1]
-    assert last == "toy\tbandit\tNobody, never\tnone\t-\tanytime\tA d"
+    assert last == "toy\tbandit\tNobody, never\tnone proved\t-\tanytime\tA d"
 
 
 def test_study(copy: Path) -> None:

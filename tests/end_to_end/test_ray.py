@@ -9,16 +9,20 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 import voful
+from helpers import sphere
+from voful import BetOFUL
 from voful.experiments.play.execute import Outcome
 from voful.experiments.runner import runner
 from voful.experiments.runner.backends import RayCluster
 from voful.experiments.runner.runner import Silent, run_study
 from voful.experiments.study.run import Run
 from voful.experiments.study.study import parse_study
+from voful.logs.evaluate_files import evaluate_files
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
 
@@ -156,3 +160,51 @@ def test_a_local_cluster_from_the_command_line(tmp_path: Path) -> None:
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "4/4 runs" in output
     assert voful.results(tmp_path / "out")["policy"].n_unique() == 2
+
+
+def test_shards_learn_on_nodes_of_which_one_dies(cluster: Any, tmp_path: Path) -> None:
+    """The same bits as in this process; the second node dies between two barriers."""
+    second = cluster.add_node(num_cpus=1, node_ip_address="127.0.0.1")
+    cluster.wait_for_nodes()
+    rng, paths = np.random.default_rng(0), []
+    for number in range(4):
+        X = sphere(rng, 600, 3)
+        y = X @ [0.3, -0.2, 0.1] + 0.1 * rng.choice([-1.0, 1.0], 600)
+        paths.append(tmp_path / f"{number}.parquet")
+        pl.DataFrame({"x": X, "reward": y}).write_parquet(paths[-1])
+    policy = BetOFUL(3, refresh=False)
+    rows: list[int] = []
+    here = voful.learn(paths, policy, shards="files")
+
+    def on_rows(n: int) -> None:
+        if sum(rows) < 500 <= sum(rows) + n:
+            cluster.remove_node(second, allow_graceful=False)
+        rows.append(n)
+
+    place: Any = {"shards": "files", "backend": "ray", "address": cluster.address}
+    there = voful.learn(paths, policy, on_rows=on_rows, **place)
+    assert sum(rows) == 2400
+    assert len(cluster.worker_nodes) == 0
+    for name, array in here.state().items():
+        np.testing.assert_array_equal(array, there.state()[name])
+    assert here.lineage == there.lineage
+    with pytest.raises(ValueError, match=r"reward.0.: got"):
+        voful.learn(paths, BetOFUL(3, refresh=False, reward_range=(0.9, 1.0)), **place)
+
+
+def test_evaluation_in_shards_on_ray(cluster: Any, tmp_path: Path) -> None:
+    rng, paths = np.random.default_rng(0), []
+    for number in range(3):
+        p = rng.dirichlet(np.ones(2), 200)
+        a = (rng.random(200) > p[:, 0]).astype(int)
+        table = {"action": a, "reward": rng.random(200), "propensities": p, "new": p[:, ::-1]}
+        paths.append(tmp_path / f"{number}.parquet")
+        pl.DataFrame(table).write_parquet(paths[-1])
+    pl.concat([pl.read_parquet(path) for path in paths]).write_parquet(tmp_path / "all.parquet")
+    how: Any = {"estimator": "ips", "failure_prob": 0.05, "reward_range": (0.0, 1.0)}
+    how |= {"min_propensity": None, "horizon": None}
+    place = ("ray", 2, cluster.address)
+    found = evaluate_files(paths, {"new": "new"}, place=place, **how)["new"]
+    one = voful.evaluate(tmp_path / "all.parquet", "new", estimator="ips")
+    assert (found.lower, found.upper) == pytest.approx((one.lower, one.upper), abs=1e-12)
+    assert found.n == 600

@@ -33,8 +33,11 @@ class Toy(Policy):
         return int(self._tally[0])
 
     def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
-        allowed = np.flatnonzero(mask) if len(mask) else np.arange(len(arms))
-        return int(self._rng.choice(allowed))
+        return int(self._rng.choice(len(arms), p=self._law(arms, mask, None)[1]))
+
+    def _law(self, arms: FloatArray, mask: BoolArray, draws: int | None) -> tuple[int, FloatArray]:
+        law = mask / mask.sum() if len(mask) else np.full(len(arms), 1.0 / len(arms))
+        return int(np.argmax(law)), law
 
     def _observe(self, x: FloatArray, reward: float, variance: float) -> None:
         self._tally += 1.0, reward

@@ -12,7 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers import assert_condemned, assert_exit_rate, count, coverage_runs, full, in_turn
+from helpers import (
+    assert_condemned,
+    assert_covers,
+    assert_exit_rate,
+    count,
+    coverage_runs,
+    full,
+    in_turn,
+)
 from voful import BetOFUL, CRBetOFUL
 from voful.bandits.betoful import CUT
 from voful.confidence.betting.quadratic import distance, slab
@@ -56,14 +64,13 @@ def finish(policy: CRBetOFUL, env: Any, rounds: int, check_every: int = 1) -> tu
 @pytest.mark.parametrize("dims", in_turn(2, 5, 10))
 @pytest.mark.parametrize("law", LAWS)
 def test_cr_betoful_covers_and_bounds_its_regret(law: str, dims: tuple[int, ...]) -> None:
-    runs, left = coverage_runs(DELTA), 0
-    for run in range(runs):
-        dim = dims[run % len(dims)]
+    def left(dim: int, run: int) -> bool:
         policy = CRBetOFUL(dim, failure_prob=DELTA)
         regret, covered = finish(policy, problem(law, dim, run), ROUNDS)
-        left += not covered
         assert not covered or regret <= policy.regret_bound
-    assert_exit_rate(left, runs, DELTA)
+        return not covered
+
+    assert_covers(left, dims, DELTA)
 
 
 def log_wealth(policy: CRBetOFUL, x: FloatArray, y: float, mean: float) -> float:

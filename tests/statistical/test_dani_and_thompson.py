@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers import assert_condemned, assert_exit_rate, count, coverage_runs, last_record
+from helpers import assert_condemned, assert_covers, count, in_turn, last_record
 from voful import registry
 from voful.envs import linear_bandit
 
@@ -29,11 +29,10 @@ def left(id: str, law: str, run: int, **params: Any) -> bool:
     return not last_record(policy, env, ROUNDS).covered
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("laws", in_turn(*LAWS))
 @pytest.mark.parametrize("id", ["confidence-ball", "lin-ts", "lin-ts-paper"])
-def test_theta_star_stays(id: str, law: str) -> None:
-    runs = coverage_runs(DELTA)
-    assert_exit_rate(sum(left(id, law, run) for run in range(runs)), runs, DELTA)
+def test_theta_star_stays(id: str, laws: tuple[str, ...]) -> None:
+    assert_covers(lambda law, run: left(id, law, run), laws, DELTA)
 
 
 @pytest.mark.parametrize(("id", "scale"), [("confidence-ball", 0.002), ("lin-ts", 0.1)])

@@ -20,7 +20,7 @@ from voful.typing import BoolArray, FloatArray, IntArray
 ALPHA = 0.1
 N_ROWS = 2000 if full() else 1000
 N_ARMS = 4
-LOOKS = np.unique((1.25 ** np.arange(3, 36)).astype(int).clip(10, N_ROWS))
+LOOKS = np.unique(((1.25 if full() else 1.5) ** np.arange(3, 36)).clip(10, N_ROWS).astype(int))
 
 
 class Runs(NamedTuple):

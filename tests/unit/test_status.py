@@ -44,7 +44,11 @@ NARROWED = {
     "weighted-oful-plus-oful": 1.0,
     "weighted-oful-plus-paper": ONE_ELLIPSOID,
 }
-WITHOUT_A_SET = {"epsilon-greedy", "linucb", "suplinucb", "ucb-v"}
+WITHOUT_A_SET = {
+    entry.id
+    for entry in registry.entries("bandit")
+    if registry.create(entry.id, 2, n_rounds=10).confidence_set is None
+}
 
 
 def driven(id: str, width_scale: float | None) -> Any:

@@ -113,7 +113,7 @@ class PerAction(Lottery, Declared):
     dim: int = parameter(given.dimension, "Dimension d of the contexts.", kw_only=False)
     failure_prob: float = given.failure_prob("Probability that any theta_a ever leaves its set.")
     reward_range: tuple[float, float] = given.reward_range()
-    theta_norm: float = given.theta_norm("|theta_a| <= theta_norm for every action.")
+    theta_norm: float | None = given.theta_norm_or_none("|theta_a| <= theta_norm for every action.")
     feature_norm: float = given.feature_norm("Contexts must satisfy |c| <= feature_norm.")
     bet: str = parameter(
         partial(choice, allowed=BETS),

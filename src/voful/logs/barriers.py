@@ -15,6 +15,7 @@ made again from its log files and the merged sets of the barriers, with the same
 from __future__ import annotations
 
 import tempfile
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -39,7 +40,7 @@ from voful.confidence.betting.questions import is_empty
 from voful.confidence.betting.state import N_RECENT, open_clock, open_latest, open_rules
 from voful.logs.checkpoint import Checkpoint, Reached
 from voful.logs.files import Shard, rows_of
-from voful.logs.merge import take_over
+from voful.logs.merge import check_shape, take_over
 from voful.logs.pool import Pool, Task
 from voful.logs.rows import RowReader, Rows
 from voful.typing import FloatArray
@@ -79,6 +80,7 @@ class BarrierShard:
         self._gram, self._response = np.zeros((2, d, d)), np.zeros((2, d))
         self._plays, self._n_plays = np.empty((0, d)), n_plays
         self._kept = tempfile.TemporaryFile(prefix="voful-shard-")  # noqa: SIM115
+        weakref.finalize(self, self._kept.close)
         self._n = 0
 
     def bet(self, merged: FloatArray, until: int) -> Phase:
@@ -147,6 +149,7 @@ def learn_at_barriers(
     on_rows: Callable[[int], None],
 ) -> tuple[BetOFUL, dict[str, int]]:
     """What `policy`, which has learnt nothing, is after all rows; and how many of each file."""
+    check_shape(policy)
     if policy.n_observations:
         raise fail("policy", policy.n_observations, "a BetOFUL that has learnt no rows, for shards")
     if policy.refresh:

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from voful.bandits.base import Policy
-from voful.bandits.betoful import CUT, BetOFUL
+from voful.bandits.betoful import BetOFUL
 from voful.lineage import Lineage
 from voful.logs.checkpoint import Checkpoint, Reached, fingerprint, packed
 from voful.logs.files import LogFile, Shard, check_files, deal, naming, open_files
@@ -189,9 +189,9 @@ def _learn_shards(
     from voful.logs.sums import learn_sums
 
     ridge = isinstance(policy, RIDGES)
-    if not ridge and (not isinstance(policy, BetOFUL) or policy.bet == CUT):
+    if not ridge and not isinstance(policy, BetOFUL):
         names = ", ".join(cls.__name__ for cls in RIDGES)
-        raise fail_type("policy", policy, f"with shards BetOFUL (without cr) or {names}")
+        raise fail_type("policy", policy, f"with shards BetOFUL or {names}")
     with make_pool(*place) as pool:
         if ridge:
             learner, learnt = learn_sums(pool, dealt, policy, reader, on_rows)

@@ -158,9 +158,7 @@ def _put_ridges(merged: Any, parts: Sequence[Any]) -> None:
 
 def _empty_copy(first: Any, failure_prob: float | None, parts: Sequence[BetOFUL]) -> BetOFUL:
     """The policy to come, before it has learnt anything, of shards that can be merged."""
-    if first.bet == CUT:
-        raise fail("policies[0]: bet", CUT, "mixed, product or ratio: sets of constant risk do not "
-                   "add")  # fmt: skip
+    check_shape(first)
     for i, part in enumerate(parts):
         facts = part._watch.facts
         if part.confidence_set.is_empty or part._standing.answers_nothing:
@@ -183,6 +181,15 @@ def _empty_copy(first: Any, failure_prob: float | None, parts: Sequence[BetOFUL]
     }
     made: BetOFUL = BetOFUL.from_config(config)  # type: ignore[assignment]
     return made
+
+
+def check_shape(policy: BetOFUL) -> None:
+    """ValueError where a set's form is learnt from its rows, or is not one of quadratics alone."""
+    if policy.bet == CUT:
+        raise fail("bet", CUT, "mixed, product or ratio: sets of constant risk do not add")
+    if policy._learns_in_python:
+        told = {name: getattr(policy, name) for name in ("misfit", "grow_range")}
+        raise fail("policy", told, "no misfit and no grow_range: shards must agree")
 
 
 def _put_bets(merged: BetOFUL, parts: Sequence[BetOFUL]) -> None:

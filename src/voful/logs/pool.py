@@ -13,6 +13,8 @@ import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from voful.clusters import connect, import_ray
+
 THREADS = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
 ALONE = {**THREADS, "POLARS_MAX_THREADS": "1", "VOFUL_QUIET": "1"}
 
@@ -65,13 +67,7 @@ class RayPool(Pool):
     """Tasks dealt to actors; those of a lost actor go to the others."""
 
     def __init__(self, workers: int | None, address: str | None) -> None:
-        try:
-            import ray
-        except ImportError:
-            raise ValueError(
-                "backend: got 'ray', which is not installed; expected pip install 'voful[ray]'"
-            ) from None
-        self._ray: Any = ray
+        self._ray = import_ray()
         self._workers, self._address = workers, address
         self._ours = False
         self._hosts: list[Any] = []
@@ -80,12 +76,8 @@ class RayPool(Pool):
 
     def start(self, tasks: Sequence[Task]) -> None:
         """Connect, start the actors, and let them make the tasks."""
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         ray = self._ray
-        if not ray.is_initialized():
-            local = {} if self._address else {"num_cpus": self._workers, "include_dashboard": False}
-            ray.init(address=self._address or "local", log_to_driver=False, **local)
-            self._ours = True
+        self._ours = connect(ray, self._workers, self._address)
         cores = int(ray.cluster_resources().get("CPU", 1))
         self._tasks = [ray.put(task) for task in tasks]
         n = max(1, min(self._workers or cores, len(tasks)))

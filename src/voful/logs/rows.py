@@ -201,11 +201,8 @@ class _Kept:
                 parsed = nested.str.json_decode(pl.List(kind) if deep else kind)
                 self.frame = self.frame.with_columns(parsed.alias(name))
             return
-        parsed = series.cast(pl.Float64, strict=False)
-        bad = parsed.is_null().to_numpy()
-        self.frame = self.frame.with_columns(pl.when(~pl.Series(bad)).then(series).alias(name))
-        self.without(name, bad, "a number")
-        numbers = self.frame[name].cast(pl.Float64)
+        self.without(name, series.cast(pl.Float64, strict=False).is_null().to_numpy(), "a number")
+        numbers = self.frame[name].str.strip_chars().cast(pl.Float64)
         self.frame = self.frame.with_columns(numbers.alias(name))
 
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import voful
-from helpers import assert_exit_rate, count, sphere
+from helpers import assert_condemned, assert_exit_rate, coverage_runs, sphere
 from voful import BetOFUL, PerAction
 from voful.monitor import ModelAlarm
-from voful.typing import FloatArray
+from voful.typing import BoolArray
 
 K, D = 4, 3
 
@@ -207,36 +207,36 @@ def test_arguments_are_checked_and_shown() -> None:
     for wrong in ({"n_actions": 0}, {"dim": 0}, {"bet": "mixed+cr"}, {"theta_norm": -1.0}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             PerAction(**{"n_actions": K, "dim": D, **wrong})  # type: ignore[arg-type]
+    ample = PerAction(2, 3, reward_range=(0.0, 1.0), theta_norm=None).models[1].confidence_set
+    assert ample.theta_norm == 500.0
     assert repr(PerAction(2, 3)).startswith("PerAction(n_actions=2, dim=3, failure_prob=0.05")
     with pytest.raises(ValueError, match="floor"):
         PerAction(K, D).choose(np.zeros(D), floor=0.5)
 
 
-def exits(delta: float, runs: int, width_scale: float = 1.0) -> tuple[int, FloatArray]:
-    """Runs in which any theta_a left its set, and how often each did."""
-    lost = np.zeros((runs, 3), dtype=np.bool_)
-    for run in range(runs):
-        rng = np.random.default_rng([71, run])
-        thetas, contexts = sphere(rng, 3, 2, 0.5), sphere(rng, 120, 2)
-        policy = PerAction(3, 2, failure_prob=delta, width_scale=width_scale)
-        for t, (context, u) in enumerate(zip(contexts, rng.random(120), strict=True)):
-            action = policy.select(context)
-            mean = float(thetas[action] @ context)
-            policy.update(context, action, 1.0 if u < 0.5 + 0.5 * mean else -1.0)
-            if t % 8 == 7:
-                inside = [
-                    model.confidence_set.contains(theta)
-                    for model, theta in zip(policy.models, thetas, strict=True)
-                ]
-                lost[run] |= ~np.array(inside)
-    return int(lost.any(axis=1).sum()), lost.sum(axis=0)
+DELTA = 0.3
+
+
+def left(run: int, width_scale: float = 1.0) -> BoolArray:
+    """Which of three parameters were seen to leave their sets; rewards are +-1."""
+    rng = np.random.default_rng([71, run])
+    thetas, contexts = sphere(rng, 3, 2, 0.5), sphere(rng, 120, 2)
+    policy = PerAction(3, 2, failure_prob=DELTA, width_scale=width_scale)
+    out = np.zeros(3, dtype=np.bool_)
+    for t, (context, u) in enumerate(zip(contexts, rng.random(120), strict=True)):
+        action = policy.select(context)
+        mean = float(thetas[action] @ context)
+        policy.update(context, action, 1.0 if u < 0.5 + 0.5 * mean else -1.0)
+        if t % 8 == 7:
+            sets = [model.confidence_set for model in policy.models]
+            out |= [not Theta.contains(theta) for Theta, theta in zip(sets, thetas, strict=True)]
+    return out
 
 
 def test_every_parameter_stays_in_its_set() -> None:
-    """With delta = .2 the test at 1e-4 has power .97 against a rate of .45; the control loses."""
-    runs = count(600)
-    found, by_action = exits(0.2, runs)
-    assert_exit_rate(found, runs, 0.2)
-    for one in by_action.tolist():
-        assert_exit_rate(one, runs, 0.2 / 3)
-    assert exits(0.2, 20, width_scale=0.2)[0] >= 10
+    runs = coverage_runs(DELTA / 3)
+    found = np.array([left(run) for run in range(runs)])
+    assert_exit_rate(int(found.any(axis=1).sum()), runs, DELTA)
+    for action in range(3):
+        assert_exit_rate(int(found[:, action].sum()), runs, DELTA / 3)
+    assert_condemned(lambda run: bool(left(run, width_scale=0.1).any()), DELTA)

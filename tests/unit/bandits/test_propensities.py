@@ -10,15 +10,19 @@ import pytest
 import voful
 from helpers import make_policy, play_some, sphere
 from voful import registry
+from voful.bandits.propensities import Lottery
 from voful.typing import FloatArray
 
 IDS = [entry.id for entry in registry.entries("bandit")]
-SPREADS = [
-    id
-    for id in IDS
-    if not id.startswith(("lin-ts", "voful")) and id not in ("epsilon-greedy", "oful-rare")
-    and id not in ("suplinucb", "ucb-v")
-]  # fmt: skip
+SPREADS = [id for id in IDS if make_policy(id)._chooses_by_upper]
+DRAWING = [id for id in IDS if type(make_policy(id))._law is not Lottery._law]
+
+
+def test_who_spreads_and_who_draws() -> None:
+    assert {"oful", "betoful", "certified"} <= {*SPREADS}
+    assert not {*SPREADS} & {"voful", "lin-ts", "epsilon-greedy", "oful-rare", "suplinucb", "ucb-v"}
+    assert {"lin-ts", "epsilon-greedy"} <= {*DRAWING}
+    assert not {*DRAWING} & {"oful", "betoful", "voful"}
 
 
 def rounds(seed: int, n: int = 12) -> list[FloatArray]:
@@ -46,11 +50,9 @@ def test_a_choice_is_a_draw_from_its_law(id: str) -> None:
             assert probability == law[index] > 0.0
 
 
-@pytest.mark.parametrize("id", IDS)
+@pytest.mark.parametrize("id", sorted({*IDS} - {*DRAWING}))
 def test_without_options_it_is_select(id: str, tmp_path: Path) -> None:
     """Of a deterministic policy: the same arm, for sure, and no chance is used."""
-    if id.startswith("lin-ts") or id == "epsilon-greedy":
-        return
     policy, twin = learnt(id), learnt(id)
     for arms in rounds(2):
         before = policy._rng.bit_generator.state

@@ -16,13 +16,15 @@ from voful.bandits.report import STEPS
 from voful.experiments.play.compiled_loop import can_play
 from voful.typing import FloatArray
 
-ARMS = sphere(np.random.default_rng(8), 6, 3)
+HALF = sphere(np.random.default_rng(8), 3, 3)
+ARMS = np.concatenate([HALF, -HALF])
 ROUNDS = 1000
 THETA = np.array([0.4, -0.2, 0.1])
 
 
 def mean(x: FloatArray, e: float) -> float:
-    return float(x @ THETA + e * np.sign(x[0] - x[1]))
+    """An intercept that the model does not have, and arms that cannot stand in for it."""
+    return float(x @ THETA) + e
 
 
 def serve(policy: Any, n: int, seed: int, e: float = 0.15) -> list[int]:
@@ -45,24 +47,39 @@ def test_choices_are_those_without_it(misfit: Any) -> None:
     assert serve(voful.BetOFUL(3, misfit=misfit), ROUNDS, 1) == plain
 
 
-@pytest.mark.parametrize("misfit", [0.15, "unknown"])
-def test_its_intervals_hold_the_means(misfit: Any) -> None:
-    policy = voful.BetOFUL(3, misfit=misfit)
-    serve(policy, ROUNDS, 1)
-    _, lower, upper = policy.index(ARMS)
-    means = np.array([mean(x, 0.15) for x in ARMS])
-    assert policy.status == "ok"
-    assert ((lower <= means) & (means <= upper)).all()
-    assert (upper - lower).mean() < 1.7
-    inside = policy.confidence_set.interval(ARMS)
-    np.testing.assert_allclose(np.clip(inside[0], -1, 1), lower)
-    # the control: the plain set has given up, or excludes a mean
+def plain_ends() -> tuple[str, FloatArray, FloatArray]:
+    """Status and ends of a policy that knows nothing of misfit, and has no check."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         plain = voful.BetOFUL(3, on_change=None)
         serve(plain, ROUNDS, 1)
         _, lower, upper = plain.index(ARMS)
-    assert plain.status != "ok" or not ((lower <= means) & (means <= upper)).all()
+        return plain.status, lower, upper
+
+
+def test_its_intervals_hold_the_means() -> None:
+    policy = voful.BetOFUL(3, misfit=0.15)
+    serve(policy, ROUNDS, 1)
+    _, lower, upper = policy.index(ARMS)
+    means = np.array([mean(x, 0.15) for x in ARMS])
+    assert policy.status == "ok"
+    assert ((lower <= means) & (means <= upper)).all()
+    assert (upper - lower).mean() < 1.5
+    inside = policy.confidence_set.interval(ARMS)
+    np.testing.assert_allclose(np.clip(inside[0], -1, 1), lower)
+    status, _, upper = plain_ends()  # the control
+    assert status == "empty" or not (means <= upper).all()
+
+
+def test_an_unknown_misfit_is_raised_as_far_as_the_data_ask() -> None:
+    policy = voful.BetOFUL(3, misfit="unknown")
+    serve(policy, ROUNDS, 1)
+    _, lower, upper = policy.index(ARMS)
+    status, plain_lower, plain_upper = plain_ends()
+    assert policy.status == status == "ok"
+    assert policy._report is not None
+    assert policy._report.step[0] >= 1
+    assert (upper - lower).mean() > 2.0 * (plain_upper - plain_lower).mean()
 
 
 def test_a_linear_world_needs_no_step() -> None:
@@ -138,7 +155,7 @@ def test_a_crafted_step_is_refused() -> None:
     policy = voful.BetOFUL(3, misfit="unknown")
     serve(policy, 50, 1, e=0.0)
     for step in (1.0, 0.5, -1.0, STEPS + 1.0):
-        with pytest.raises(ValueError, match="does not satisfy"):
+        with pytest.raises(ValueError, match="does not satisfy|is float64 of shape"):
             policy.restore(policy.state() | {"_report/step": np.array([step])})
 
 

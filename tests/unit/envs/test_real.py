@@ -57,7 +57,7 @@ def test_a_pass_shows_every_row_once_and_seeds_are_orders() -> None:
             again.pull(1)
         passes.append(np.array(shown))
     assert not np.array_equal(passes[0], passes[1])
-    np.testing.assert_array_equal(*(np.sort(rows, axis=0) for rows in passes))
+    np.testing.assert_array_equal(np.sort(passes[0], axis=0), np.sort(passes[1], axis=0))
     assert not np.array_equal(other.context, passes[0][0])
 
 

@@ -116,7 +116,8 @@ class PolytopeSet(ParameterSet):
         """By one linear programme, when it is asked for the first time after a cut."""
         rows, center = self._cached_center
         if rows is not self.A:
-            center = chebyshev(self.domain, self.A, self.b)[0]
+            uncut = len(self.b) == 0  # as `reset` has it: a loaded set continues exactly
+            center = self.domain.middle if uncut else chebyshev(self.domain, self.A, self.b)[0]
             self._cached_center = (self.A, center)
         return center
 

@@ -12,6 +12,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, Literal, Protocol
 
 from voful import validation
+from voful.clusters import connect, import_ray
 from voful.experiments.play.execute import Outcome, attempt, rehearse
 from voful.experiments.runner.threads import ONE_THREAD
 from voful.experiments.study.run import Run
@@ -158,13 +159,7 @@ class RayCluster:
     retries = 3  # by Ray itself, before the runner hears of a loss
 
     def __init__(self, workers: int | None = None, address: str | None = None) -> None:
-        try:
-            import ray
-        except ImportError:
-            raise ValueError(
-                "backend: got 'ray', which is not installed; expected pip install 'voful[ray]'"
-            ) from None
-        self._ray: Any = ray
+        self._ray = import_ray()
         self._workers = workers
         self._address = address
         self._busy: dict[Any, Run] = {}
@@ -172,12 +167,8 @@ class RayCluster:
 
     def open(self, rehearsal: Sequence[Run]) -> list[str | None]:
         """Connect to the cluster, or start a local one."""
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         ray = self._ray
-        if not ray.is_initialized():
-            local = {} if self._address else {"num_cpus": self._workers, "include_dashboard": False}
-            ray.init(address=self._address or "local", log_to_driver=False, **local)
-            self._ours = True
+        self._ours = connect(ray, self._workers, self._address)
         self._attempt = ray.remote(num_cpus=1, max_retries=self.retries)(attempt)
         mistakes: list[str | None] = ray.get(ray.remote(num_cpus=1)(rehearse).remote(rehearsal))
         return mistakes

@@ -146,7 +146,7 @@ class MVP(TabularAgent):
     def _epoch_length(self) -> int:
         return 1
 
-    def _has_news(self) -> bool:
+    def _plan_is_over(self) -> bool:
         return bool(self._triggered[0])
 
     def _make_plan(self) -> OptimisticPlan:
