@@ -151,3 +151,13 @@ def test_questions_are_quick() -> None:
         policy.index(arms)
         policy.select(arms)
     assert time.process_time() - start < 0.5
+
+
+def test_an_offered_direction_is_tested_too() -> None:
+    X, y, _ = data(200)
+    Theta = PeeledSet(D, n_rounds=400)
+    assert Theta.n_tests == 0
+    Theta.offer(np.eye(D)[0])
+    Theta.partial_fit(X, y)
+    assert Theta.n_tests == 1
+    assert Theta._unpacked().a[0] != 0.0
