@@ -74,3 +74,21 @@ def test_bad_input_is_said_in_one_line(logs: list[str], tmp_path: Path) -> None:
     for wrong in (["--policy", "varlin"], ["--policy", "nothing"], ["--param", "ridge"]):
         base = ["learn", logs[0], "--out", str(out), "--policy", "oful", *wrong]
         assert runner.invoke(app, base).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "policy", "said"),
+    [
+        ("user,clicked\n1,0\n", "betoful", "a row with a column 'x' or 'arms'"),
+        ("x,reward\n0.1 0.2,0.5\n", "betoful", "a list of numbers, such as [0.5, 1]"),
+        ("x,reward\n0.1,0.5\n", "betoful", "a list of numbers, such as [0.5, 1]"),
+        ('x,reward\n"[0.1, 0.2]",0.5\n', "voful", "n_rounds=VALUE too"),
+    ],
+)
+def test_a_file_as_a_beginner_writes_it(text: str, policy: str, said: str, tmp_path: Path) -> None:
+    log, out = tmp_path / "log.csv", tmp_path / "p.voful"
+    log.write_text(text, encoding="utf-8")
+    done = runner.invoke(app, ["learn", str(log), "--policy", policy, "--out", str(out)])
+    assert done.exit_code == 2
+    assert said in " ".join(done.output.replace("│", " ").split())
+    assert not out.exists()

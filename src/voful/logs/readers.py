@@ -24,6 +24,7 @@ from voful.validation import fail, fail_type
 
 ROWS = 1 << 16  # of a piece
 LISTS = ("propensities", "arms", "context")
+A_LIST = "a list of numbers, such as [0.5, 1]"
 
 Frame = Any
 """Of Polars or pandas: only columns are asked for."""
@@ -85,7 +86,8 @@ def _from_text(series: pl.Series, name: str, first_row: int) -> pl.Series:
     numbers = series.str.strip_chars().cast(pl.Float64, strict=False)
     bad = (numbers.is_null() & series.is_not_null()).to_numpy()
     if bad.any():
-        raise Fault(name, bad, series.to_list(), "a number").error(first_row)
+        wanted = A_LIST if name in ("x", *LISTS) else "a number"
+        raise Fault(name, bad, series.to_list(), wanted).error(first_row)
     return numbers
 
 

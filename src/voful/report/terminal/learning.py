@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from voful import registry
 from voful.bandits.base import Policy
-from voful.logs.files import first_rows, open_files
+from voful.logs.files import first_rows, naming, open_files
 from voful.logs.learn import learn
-from voful.logs.readers import column_of
+from voful.logs.readers import A_LIST, column_of
 from voful.validation import fail, fail_type
 
 
@@ -63,17 +64,24 @@ def policy_of(named: str, log: Path, dim: int | None, told: dict[str, Any]) -> P
     accepted = registry.keywords(cls) or ()
     # Constant memory, unless asked: kept rounds take 8 (d + 6) bytes each.
     told = ({"refresh": False} if "refresh" in accepted else {}) | told
+    for name, taken in signature(cls).parameters.items():
+        if taken.default is Parameter.empty and name not in {"dim", *told}:
+            raise fail("--param", [*told], f"{name}=VALUE too, which {named} needs")
     made: Policy = registry.create(named, dim or dimension_of(log), **told)
     return made
 
 
 def dimension_of(log: Path) -> int:
     """Features of an arm in a file."""
-    frame = first_rows(os.fspath(log))
-    for name in ("x", "arms"):
-        if name in frame.columns and len(frame):
-            return int(np.shape(column_of(frame, name)[0])[-1])
-    raise fail("--dim", None, f"a number: {log} has neither x nor arms in its first row")
+    with naming(os.fspath(log)):
+        frame = first_rows(os.fspath(log))
+        for name in ("x", "arms"):
+            if name in frame.columns and len(frame):
+                if shape := np.shape(column_of(frame, name)[0]):
+                    return int(shape[-1])
+                raise fail(name, frame[name][0], A_LIST)
+        wanted = "a row with a column 'x' or 'arms', or --dim for a column 'context'"
+        raise fail("columns", list(frame.columns), wanted)
 
 
 def shards_of(text: str | None, backend: str) -> int | str | None:
