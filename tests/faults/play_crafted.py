@@ -123,7 +123,7 @@ def outcome(content: bytes, path: Path, name: str) -> str:
         return "refused"
     if hasattr(thing, "plan"):
         play_agent(thing)
-    elif hasattr(thing, "n_actions"):
+    elif isinstance(thing, voful.PerAction):
         play_per_action(thing)
     elif hasattr(thing, "select"):
         play_policy(thing)
