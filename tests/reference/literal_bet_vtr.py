@@ -211,11 +211,15 @@ class LiteralBettingSet:
         return np.asarray(self.theta0 + np.linalg.solve(matrix, right))
 
     def upper_end(self, x: FloatArray) -> float:
-        """Of <x, theta>: the least of the maxima over each ellipsoid within the simplex."""
-        return min(
-            maximum_by_faces(center, inverse, rad, x)
-            for inverse, center, rad in map(self.ellipsoid, range(len(self.A)))
-        )
+        """Of <x, theta>: the maximum within the simplex over the ellipsoid that ends first."""
+        u = x - x.mean()
+
+        def plain(e: int) -> float:
+            inverse, center, rad = self.ellipsoid(e)
+            return float(u @ center) + math.sqrt(rad * (u @ inverse @ u))
+
+        inverse, center, rad = self.ellipsoid(min(range(len(self.A)), key=plain))
+        return maximum_by_faces(center, inverse, rad, x)
 
     def bet_ends(self, x: FloatArray) -> tuple[float, float]:
         """Of <x, theta> for bets: over each ellipsoid alone, the simplex and the ball."""

@@ -35,7 +35,7 @@ class Case:
         assert whitener_from(self.M, whitener)
         center, factor = at_sum_one(self.center, whitener, 1.0)
         corners = corners_within(self.center[None], self.M[None], np.ones(1))
-        return ellipsoids_of(center[None], factor[None], corners, cut=True, simplex=True)
+        return ellipsoids_of(center[None], factor[None], corners, True, True)
 
     def by_solver(self) -> tuple[FloatArray, float]:
         """(a maximiser that SLSQP found, by how much it is no member)."""
@@ -113,6 +113,6 @@ def test_no_member_shows_as_ends_that_cross() -> None:
     assert whitener_from(M, whitener)
     middle, factor = at_sum_one(center, whitener, 1.0)
     nowhere = np.zeros(3, dtype=np.bool_)
-    Theta = ellipsoids_of(middle[None], factor[None], nowhere, cut=True, simplex=True)
+    Theta = ellipsoids_of(middle[None], factor[None], nowhere, True, True)
     lower, upper = ends_of(Theta, np.eye(3))
     assert (lower > upper).any()

@@ -27,7 +27,7 @@ def test_the_cut_with_sum_one_is_exact() -> None:
     X = rng.standard_normal((6, 4))
     center, factor = at_sum_one(c, whitener, beta)
     nowhere = np.zeros(4, dtype=np.bool_)
-    cut = ellipsoids_of(center[None], factor[None], nowhere, cut=False, simplex=True)
+    cut = ellipsoids_of(center[None], factor[None], nowhere, False, True)
     lower, upper = ends_of(cut, X)
     # the boundary of the cut, by coordinates in the plane
     plane = np.linalg.svd(np.ones((1, 4)))[2][1:].T

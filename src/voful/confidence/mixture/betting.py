@@ -185,6 +185,22 @@ def take_counts(
             choose_lambda(rules, Theta, e, plays, scratch.u, scratch.v)
 
 
+@kernel
+def betting_ellipsoids(memory: FloatArray, width_scale: float, simplex: bool) -> MixtureEllipsoids:
+    """The ellipsoids of a betting set, with ends that know the domain."""
+    Theta = open_ellipsoids(memory)
+    E, d = Theta.center.shape
+    radii, factors, precisions = np.empty(E), np.empty((E, d, d)), np.empty((E, d, d))
+    for e in range(E):
+        radii[e] = radius_of(Theta, e, width_scale)
+        factors[e] = radii[e] * Theta.whitener[e]
+        precisions[e] = Theta.A[e, 0] + Theta.A[e, 1]
+        for i in range(d):
+            precisions[e, i, i] += Theta.lam[e]
+    corners = corners_within(Theta.center, precisions, radii)
+    return ellipsoids_of(Theta.center.copy(), factors, corners, True, simplex)
+
+
 class CountedBettingSet(EllipsoidalMixtureSet):
     """Betting ellipsoids for the weights theta* of a mixture.
 
@@ -269,12 +285,7 @@ class CountedBettingSet(EllipsoidalMixtureSet):
         return self.domain.contains(theta) and bool(bet_holds(self.memory, NO_HISTORY, theta))
 
     def _ellipsoids(self) -> MixtureEllipsoids:
-        Theta = open_ellipsoids(self.memory)
-        radii = np.array([radius_of(Theta, e, self.width_scale) for e in range(len(Theta.rad))])
-        factors, simplex = radii[:, None, None] * Theta.whitener, self.domain.simplex
-        precisions = Theta.A.sum(axis=1) + Theta.lam[:, None, None] * np.eye(self.dim)
-        corners = corners_within(Theta.center, precisions, radii)
-        return ellipsoids_of(Theta.center, factors, corners, cut=True, simplex=simplex)
+        return betting_ellipsoids(self.memory, self.width_scale, self.domain.simplex)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} in R^{self.dim} after {self.n_observations} transitions>"

@@ -7,12 +7,14 @@ of one that asks the set.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from typing import NamedTuple
 
 import numpy as np
 
 from voful.compiled import kernel, part
+from voful.confidence.algebra import dot, quadratic_form
 from voful.confidence.base import ParameterSet
 from voful.confidence.mixture.domain import Domain
 from voful.confidence.mixture.maximum import Room, lower_by_multipliers, new_room, plain_end
@@ -49,31 +51,45 @@ class MixtureEllipsoids(NamedTuple):
     simplex: bool
 
 
+@part
 def ellipsoids_of(
-    centers: FloatArray, factors: FloatArray, corners: BoolArray, *, cut: bool, simplex: bool
+    centers: FloatArray, factors: FloatArray, corners: BoolArray, cut: bool, simplex: bool
 ) -> MixtureEllipsoids:
-    """With the lengths of rows, and freed of what leaves the plane."""
-    if cut and simplex:
-        centers = centers + (1.0 - centers.sum(axis=1, keepdims=True)) / centers.shape[1]
-        factors = factors - factors.mean(axis=1, keepdims=True)
-    factors = np.ascontiguousarray(factors)
-    sizes = (factors**2).sum(axis=2)
-    positive = (centers >= np.sqrt(sizes)).all(axis=1)
+    """With the lengths of rows; centers and factors are freed of what leaves the plane."""
+    E, d = centers.shape
+    sizes, positive = np.empty((E, d)), np.ones(E, dtype=np.bool_)
+    for e in range(E):
+        c, B = centers[e], factors[e]
+        if cut and simplex:
+            c += (1.0 - c.sum()) / d
+            for j in range(d):
+                B[:, j] -= B[:, j].mean()
+        for i in range(d):
+            sizes[e, i] = dot(B[i], B[i])
+            positive[e] = positive[e] and c[i] >= math.sqrt(sizes[e, i])
     return MixtureEllipsoids(centers, factors, sizes, positive, corners, cut, simplex)
 
 
+@part
 def corners_within(centers: FloatArray, precisions: FloatArray, radii: FloatArray) -> BoolArray:
     """Whether the unit vectors e have |e - c|_M <= radius in all (E,) of the ellipsoids."""
-    U = np.eye(centers.shape[1]) - centers[:, None, :]
-    inside: BoolArray = (((U @ precisions) * U).sum(axis=2) <= radii[:, None] ** 2).all(axis=0)
+    E, d = centers.shape
+    inside = np.ones(d, dtype=np.bool_)
+    for e in range(E):
+        for i in range(d):
+            u = -centers[e]
+            u[i] += 1.0
+            inside[i] = inside[i] and quadratic_form(precisions[e], u) <= radii[e] * radii[e]
     return inside
 
 
 def point_of(theta: FloatArray) -> MixtureEllipsoids:
     """The ellipsoid of radius 0 about theta, with nothing else known."""
     d = len(theta)
-    nothing = np.zeros((1, d, d)), np.zeros(d, dtype=np.bool_)
-    return ellipsoids_of(theta[np.newaxis], *nothing, cut=False, simplex=False)
+    nothing, nowhere = np.zeros((1, d)), np.zeros(d, dtype=np.bool_)
+    positive = np.array([(theta >= 0.0).all()])
+    factor = np.zeros((1, d, d))
+    return MixtureEllipsoids(theta[np.newaxis], factor, nothing, positive, nowhere, False, False)
 
 
 @part
@@ -88,8 +104,8 @@ def fill_upper_ends(
 ) -> None:
     """Q[s, a] = added[s, a] + the least upper end of <x, theta> over the ellipsoids in the domain.
 
-    x is row s A + a of X. In the simplex the end of one ellipsoid is nearly the maximum, see
-    `lower_by_multipliers`; in the L1 ball it is the lesser of two upper ends.
+    x is row s A + a of X. In the simplex the end of the ellipsoid that ends first is nearly the
+    maximum, see `lower_by_multipliers`; in the L1 ball it is the lesser of two upper ends.
 
     Only the largest Q[s] has to be exact, and what is above `most` counts as that: where a bound
     shows that an action is not the best one it stays with this bound. likely[s] comes first.
@@ -112,14 +128,18 @@ def fill_upper_ends(
                     if simplex:
                         mean += value / d
             if not (cut and simplex and corners[largest]):
-                floor = best - SAME - added[s, a]
+                floor, lowest, least, x = best - SAME - added[s, a], 0, np.inf, X[row]
                 for e in range(E):
                     if end >= floor:
-                        c, B, x = centers[e], factors[e], X[row]
-                        bound = mean + plain_end(c, B, x, mean, room.spread)
-                        if cut and simplex and not positive[e] and bound >= floor:
-                            bound = lower_by_multipliers(c, B, sizes[e], bound, floor, room)
+                        bound = mean + plain_end(centers[e], factors[e], x, mean, room.spread)
+                        if bound < least:
+                            lowest, least = e, bound
                         end = min(end, bound)
+                if cut and simplex and not positive[lowest] and end >= floor:
+                    c, B = centers[lowest], factors[lowest]
+                    bound = mean + plain_end(c, B, x, mean, room.spread)
+                    bound = lower_by_multipliers(c, B, sizes[lowest], bound, floor, room)
+                    end = min(end, bound)
             Q[s, a] = added[s, a] + end
             best = max(best, min(most, Q[s, a]))
 

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from voful.confidence.algebra import quadratic_form, whiten
+from voful.compiled import kernel, part
+from voful.confidence.algebra import dot, quadratic_form, whiten
 from voful.confidence.ellipsoids.ridge import Ridge, open_ridge, within
 from voful.confidence.mixture.domain import Domain
 from voful.confidence.mixture.ends import (
@@ -19,6 +20,7 @@ from voful.typing import FloatArray
 from voful.validation import TOLERANCE
 
 
+@part
 def at_sum_one(
     center: FloatArray, whitener: FloatArray, radius: float
 ) -> tuple[FloatArray, FloatArray]:
@@ -28,12 +30,33 @@ def at_sum_one(
     center + e M^-1 1 / |W 1|^2 with squared radius radius^2 - e^2 / |W 1|^2, whose half-width along
     x is that times |W x - <q, W x> q|: what is known of the sum costs nothing.
     """
-    W, q = whitener.T, np.empty(len(center))
-    length = math.sqrt(whiten(whitener, np.ones(len(center)), q))
-    q /= length
+    d = center.shape[0]
+    c, B, q = center.copy(), np.empty((d, d)), np.empty(d)
+    length = math.sqrt(whiten(whitener, np.ones(d), q))
     shift = (1.0 - center.sum()) / length
     left = math.sqrt(max(radius * radius - shift * shift, 0.0))
-    return center + shift * (q @ W), left * (W - np.outer(q, q @ W)).T
+    for i in range(d):
+        q[i] /= length
+    for j in range(d):
+        along = dot(whitener[j], q)
+        c[j] += shift * along
+        for i in range(d):
+            B[j, i] = left * (whitener[j, i] - along * q[i])
+    return c, B
+
+
+@kernel
+def ridge_ellipsoid(block: FloatArray, d: int, cut: bool, simplex: bool) -> MixtureEllipsoids:
+    """The ellipsoid of a regression, cut with the plane of the simplex where that is asked for."""
+    ridge = open_ridge(block, d)
+    centers, factors, radii = np.empty((1, d)), np.empty((1, d, d)), np.empty(1)
+    centers[0], radii[0] = ridge.center, ridge.radius[0]
+    corners = corners_within(centers, ridge.precision.copy().reshape(1, d, d), radii)
+    if cut and simplex:
+        centers[0], factors[0] = at_sum_one(ridge.center, ridge.whitener, radii[0])
+    else:
+        factors[0] = radii[0] * ridge.whitener
+    return ellipsoids_of(centers, factors, corners, cut, simplex)
 
 
 class MixtureEllipsoid(EllipsoidalMixtureSet):
@@ -82,17 +105,13 @@ class MixtureEllipsoid(EllipsoidalMixtureSet):
             return False
         ridge = self._ridge
         squared = whiten(ridge.whitener, np.ones(self.dim), np.empty(self.dim))
-        return bool((1.0 - ridge.center.sum()) ** 2 > self.radius**2 * squared * (1.0 + TOLERANCE))
+        radius = float(ridge.radius[0])
+        return bool((1.0 - ridge.center.sum()) ** 2 > radius**2 * squared * (1.0 + TOLERANCE))
 
     def _contains(self, theta: FloatArray) -> bool:
         ridge = self._ridge
         distance = quadratic_form(ridge.precision, theta - ridge.center)
-        return self.domain.contains(theta) and within(distance, self.radius)
+        return self.domain.contains(theta) and within(distance, float(ridge.radius[0]))
 
     def _ellipsoids(self) -> MixtureEllipsoids:
-        ridge, radius, simplex = self._ridge, self.radius, self.domain.simplex
-        center, factor = ridge.center, radius * ridge.whitener
-        if self.cut and simplex:
-            center, factor = at_sum_one(ridge.center, ridge.whitener, radius)
-        corners = corners_within(ridge.center[None], ridge.precision[None], np.array([radius]))
-        return ellipsoids_of(center[None], factor[None], corners, cut=self.cut, simplex=simplex)
+        return ridge_ellipsoid(self.blocks[0], self.dim, self.cut, self.domain.simplex)
