@@ -44,7 +44,8 @@ def test_wheel_installs_and_runs(tmp_path: Path) -> None:
     here = next(path for path in sys.path if path.endswith("site-packages"))
     code = (
         f"import sys; sys.path.append({here!r}); import voful, numpy; "
-        "p = voful.EpsilonGreedy(2); p.update([1, 0], 0.5); print(voful.__file__, p.select(numpy.eye(2)))"
+        "p = voful.EpsilonGreedy(2); p.update([1, 0], 0.5); "
+        "print(voful.__file__, p.select(numpy.eye(2)))"
     )
     output = subprocess.run([python, "-c", code], check=True, capture_output=True, text=True).stdout
     assert str(tmp_path / "env") in output
