@@ -6,8 +6,6 @@ import contextlib
 import io
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -35,6 +33,14 @@ def commands(page: Path) -> list[str]:
     return re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL)
 
 
+def type_in(line: str) -> None:
+    """A command of `voful`, in this process; one of them in its own: test_studies.py."""
+    program, *arguments = shlex.split(line, comments=True)
+    assert program == "voful"
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, (line, done.output, done.exception)
+
+
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if code_blocks(page)], ids=lambda page: page.name
 )
@@ -49,14 +55,13 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     typed = "\n".join(commands(page)).splitlines() if files(page) else []
     with inline(), unrendered(), contextlib.redirect_stdout(io.StringIO()):
         for line in filter(None, typed):
-            program, *arguments = shlex.split(line, comments=True)
-            assert program == "voful"
-            done = CliRunner().invoke(app, arguments)
-            assert done.exit_code == 0, (line, done.output, done.exception)
+            type_in(line)
         exec("\n".join(code_blocks(page)), {"__name__": "example"})
 
 
-def test_readme_is_short_and_its_commands_work(tmp_path: Path) -> None:
+def test_readme_is_short_and_its_commands_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Two screens of 50 lines before the links. Who runs what: see below."""
     text = (ROOT / "README.md").read_text()
     assert text.partition("## Where to read on")[0].count("\n") <= 100
@@ -69,13 +74,11 @@ def test_readme_is_short_and_its_commands_work(tmp_path: Path) -> None:
     elsewhere = {"make demo", "pip install ."}  # .ci/run; test_wheel.py
     assert elsewhere < {*typed}
     (tmp_path / "studies").symlink_to(ROOT / "studies")
-    for command in typed:
-        if command not in elsewhere:
-            program, *arguments = command.split()
-            assert program == "voful"
-            call = [sys.executable, "-m", "voful", *arguments]
-            done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True)
-            assert done.returncode == 0, done.stdout + done.stderr
+    monkeypatch.chdir(tmp_path)
+    with inline(), unrendered():
+        for command in typed:
+            if command not in elsewhere:
+                type_in(command)
     for name in re.findall(r"`voful (list|warm \w+)`", text):
         assert name in ("list", "warm betoful")  # tests/unit/test_cli.py and test_warming.py
 

@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 NOTICE = "voful: compiling kernels for this machine, once, some seconds"
 
-# A compilation of two seconds, as Numba tells its listeners of it.
+# A compilation of more than a second, as Numba tells its listeners of it.
 SLOW = """
 import time
 from types import SimpleNamespace
@@ -24,7 +24,7 @@ function = SimpleNamespace(__module__="voful.bandits.slow")
 kernel = SimpleNamespace(py_func=function)
 for _ in range(2):
     with event.trigger_event("numba:compile", data={"dispatcher": kernel}):
-        time.sleep(2.0 if "slow" in MODE else 0.2)
+        time.sleep(1.3 if "slow" in MODE else 0.2)
 """
 REAL = "import numpy, voful; voful.EpsilonGreedy(2).select(numpy.eye(2))"
 

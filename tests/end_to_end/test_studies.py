@@ -13,16 +13,20 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from inline import inline
+from typer.testing import CliRunner, Result
 
 import voful
 from helpers import full
+from voful.cli import app
+from voful.experiments.runner.runner import run_study
 from voful.experiments.store.checked_files import name_of
 from voful.experiments.store.store import Store
 from voful.experiments.study.run import Run
 from voful.experiments.study.study import read_study
 
 TIMES = ["select_time", "update_time"]
-KILLS = 20 if full() else 6  # tests/faults/test_kills.py kills at every kind of call
+KILLS = 20 if full() else 4  # tests/faults/test_kills.py kills at every kind of call
 
 LOGGING = """
 import os
@@ -36,7 +40,7 @@ class Logged(OFUL):
 """
 
 
-def write_study(directory: Path, *, rounds: int = 2000, replicates: int = 16) -> Path:
+def write_study(directory: Path, *, rounds: int = 1000, replicates: int = 16) -> Path:
     """A study whose runs leave a line in DIR/log whenever they begin."""
     (directory / "logging.py").write_text(LOGGING)
     path = directory / "study.toml"
@@ -54,6 +58,12 @@ def start(study: Path, out: Path, *options: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
     )
+
+
+def typed(*arguments: str) -> Result:
+    """A command in this process, for what is not about processes: to start one takes seconds."""
+    with inline():
+        return CliRunner().invoke(app, arguments)
 
 
 def finish(process: subprocess.Popen[str]) -> str:
@@ -79,9 +89,9 @@ def seed_of(run: Run) -> str:
 
 def wait_until_stored(process: subprocess.Popen[str], out: Path, n: int) -> None:
     deadline = time.monotonic() + 120
-    while len(fingerprints(out)) < n and process.poll() is None:
+    while len(list((out / "runs").glob("*.parquet"))) < n and process.poll() is None:
         assert time.monotonic() < deadline
-        time.sleep(0.002)
+        time.sleep(0.005)
 
 
 def test_kills_change_nothing(tmp_path: Path) -> None:
@@ -90,7 +100,8 @@ def test_kills_change_nothing(tmp_path: Path) -> None:
     (tmp_path / "killed").mkdir()
     calm = write_study(tmp_path / "calm")
     study = write_study(tmp_path / "killed")
-    assert "64/64 runs" in finish(start(calm, tmp_path / "calm" / "out", "--workers", "2"))
+    with inline():
+        assert run_study(read_study(calm), tmp_path / "calm" / "out").played == 64
 
     out = tmp_path / "killed" / "out"
     logged = {seed_of(run): run.key for run in read_study(study).runs() if run.contender.code}
@@ -101,7 +112,7 @@ def test_kills_change_nothing(tmp_path: Path) -> None:
         seen = len(begun(study))
         process = start(study, out, "--workers", "2")
         # Some die while they start, the others after up to three more results.
-        more = moments.randrange(4)
+        more = kills % 4
         if more:
             wait_until_stored(process, out, len(stored) + more)
         time.sleep(moments.uniform(0.0, 0.8 if more == 0 else 0.03))
@@ -124,7 +135,8 @@ def test_kills_change_nothing(tmp_path: Path) -> None:
     # The log's place is a parameter of the policy, so keys differ; seeds and numbers do not.
     assert voful.results(out).drop(TIMES).equals(undisturbed.drop(TIMES))
     assert not list(out.rglob("*.tmp"))
-    assert "nothing to do: all 64 runs are stored" in finish(start(study, out))
+    repeated = typed("run", str(study), "--out", str(out))
+    assert "nothing to do: all 64 runs are stored" in repeated.output
 
 
 def test_workers_die_with_their_study(tmp_path: Path) -> None:
@@ -156,16 +168,15 @@ def members(session: int) -> list[int]:
 
 
 def test_two_at_once_never_mix(tmp_path: Path) -> None:
-    study, out = write_study(tmp_path, rounds=4000), tmp_path / "out"
+    study, out = write_study(tmp_path, rounds=2000, replicates=8), tmp_path / "out"
     first = start(study, out, "--workers", "1")
     wait_until_stored(first, out, 1)
-    second = start(study, out, "--workers", "1")
-    message = finish(second)
-    assert second.returncode == 1
-    assert "another voful is writing there (process" in message
-    assert "64/64 runs" in finish(first)
+    second = typed("run", str(study), "--out", str(out))
+    assert second.exit_code == 1
+    assert f"another voful is writing there (process {first.pid} " in second.output
+    assert "32/32 runs" in finish(first)
     assert first.returncode == 0
-    assert len(begun(study)) == 32
+    assert len(begun(study)) == 16
 
 
 def test_ctrl_c_stops_cleanly(tmp_path: Path) -> None:
@@ -185,7 +196,7 @@ def test_ctrl_c_stops_cleanly(tmp_path: Path) -> None:
 def test_a_full_disk_says_so(tmp_path: Path) -> None:
     """A limit on the size of files stands for the disk: the manifest fits, then nothing does."""
     study, out = write_study(tmp_path, replicates=1), tmp_path / "out"
-    assert finish(start(study, out, "--only", "d=2/oful/0"))
+    assert typed("run", str(study), "--out", str(out), "--only", "d=2/oful/0").exit_code == 0
     before = fingerprints(out)
     command = [sys.executable, "-m", "voful", "run", str(study), "--out", str(out)]
 
@@ -203,7 +214,7 @@ def test_a_full_disk_says_so(tmp_path: Path) -> None:
     assert "Traceback" not in failed.stderr
     assert fingerprints(out).items() >= before.items()
     assert not list((out / "runs").glob("*.tmp"))
-    assert "3/3 runs" in finish(start(study, out))
+    assert "3/3 runs" in typed("run", str(study), "--out", str(out)).output
     assert len(Store(out).keys()) == 4
 
 
@@ -211,11 +222,10 @@ def test_a_full_disk_says_so(tmp_path: Path) -> None:
 def test_a_directory_that_cannot_be_written(tmp_path: Path, place: str) -> None:
     study = write_study(tmp_path)
     (tmp_path / "file").write_text("in the way")
-    process = start(study, tmp_path / place)
-    message = finish(process)
-    assert process.returncode == 1
-    assert "Traceback" not in message
-    assert place in message
+    refused = typed("run", str(study), "--out", str(tmp_path / place))
+    assert refused.exit_code == 1
+    assert isinstance(refused.exception, SystemExit), "a traceback, in a process of its own"
+    assert place in refused.output
     assert begun(study) == []
 
 
@@ -237,12 +247,7 @@ def test_failures_are_shown_and_change_the_exit_code(tmp_path: Path) -> None:
     assert "a/Mine/0 failed, trying once more" in message
     assert "a/Mine/0 failed again, given up" in message
     assert "2 runs failed twice" in message
-    shown = subprocess.run(
-        [sys.executable, "-m", "voful", "show", str(out)],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
+    shown = typed("show", str(out)).output
     assert "study: 2 of 4 runs stored, 2 failed" in shown
     assert "a/Mine: 0 of 2, 2 failed" in shown
     assert "a/oful: 2 of 2" in shown

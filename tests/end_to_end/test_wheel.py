@@ -26,12 +26,14 @@ def test_wheel_installs_and_runs(tmp_path: Path) -> None:
     assert all(name.startswith(("voful/", "voful-")) for name in names)
     assert not any("__pycache__" in name for name in names)
     # The new environment borrows the dependencies of this one, not this checkout's voful.
-    venv.create(tmp_path / "env", with_pip=True, symlinks=True)
+    venv.create(tmp_path / "env", with_pip=False, symlinks=True)
     python = tmp_path / "env" / "bin" / "python"
     install: list[str | Path] = [
-        python,
+        sys.executable,
         "-m",
         "pip",
+        "--python",
+        python,
         "install",
         "--quiet",
         "--no-deps",
@@ -42,7 +44,8 @@ def test_wheel_installs_and_runs(tmp_path: Path) -> None:
     here = next(path for path in sys.path if path.endswith("site-packages"))
     code = (
         f"import sys; sys.path.append({here!r}); import voful, numpy; "
-        "p = voful.OFUL(2); p.update([1, 0], 0.5); print(voful.__file__, p.select(numpy.eye(2)))"
+        "p = voful.EpsilonGreedy(2); p.update([1, 0], 0.5); "
+        "print(voful.__file__, p.select(numpy.eye(2)))"
     )
     output = subprocess.run([python, "-c", code], check=True, capture_output=True, text=True).stdout
     assert str(tmp_path / "env") in output

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from voful import validation
+from voful.confidence.base import BaseConfidenceSet
 from voful.typing import BoolArray, ConfidenceSet, FloatArray, IntArray
 
 BLOCKS = 13  # of the grid along each axis of the set; the outermost lie beyond it
@@ -27,7 +29,7 @@ def outline(Theta: ConfidenceSet) -> list[FloatArray]:
     """
     if Theta.dim != 2:
         raise validation.fail("Theta (its dimension)", Theta.dim, "2")
-    if Theta.is_empty:
+    if Theta.is_empty or getattr(Theta, "is_refuted", False):
         return []
     grid = _grid_about(Theta)
     if grid is None:
@@ -40,23 +42,25 @@ def outline(Theta: ConfidenceSet) -> list[FloatArray]:
 class _Grid(NamedTuple):
     """Node (i, j) is the parameter axes @ (origin + cell * (i, j))."""
 
-    Theta: ConfidenceSet
+    contains: Callable[[FloatArray], bool]
     axes: FloatArray
     origin: FloatArray
     cell: FloatArray
 
     def has(self, i: float, j: float) -> bool:
         """Whether the parameter at this place is a member."""
-        return self.Theta.contains(self.axes @ (self.origin + self.cell * (i, j)))
+        return self.contains(self.axes @ (self.origin + self.cell * (i, j)))
 
 
 def _grid_about(Theta: ConfidenceSet) -> _Grid | None:
     """A grid that the set fills; None where no member was found."""
     axes, low, high = _oriented_box(Theta)
     found = None
+    # Thousands of questions, of a set that stays as it is: whether it is empty was asked once.
+    contains = Theta._contains if isinstance(Theta, BaseConfidenceSet) else Theta.contains
     for _ in range(_TRIES):
         block = (high - low) / (BLOCKS - 2)
-        grid = _Grid(Theta, axes, low - block, block / CELLS)
+        grid = _Grid(contains, axes, low - block, block / CELLS)
         rows, columns = np.nonzero(_corners(grid))
         if len(rows) == 0:  # lost in a box that is far too large: look about the estimate
             middle, half = axes.T @ Theta.center, (high - low) / (BLOCKS - 2)

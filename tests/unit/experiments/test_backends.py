@@ -6,12 +6,13 @@ import sys
 from pathlib import Path
 
 import polars as pl
+from inline import inline
 
 import voful
 from voful.experiments.runner.runner import run_study
 from voful.experiments.runner.threads import ONE_THREAD
 from voful.experiments.study.run import Contender, Problem
-from voful.experiments.study.study import Study
+from voful.experiments.study.study import Study, parse_study
 
 PLAY = """
 import sys
@@ -61,7 +62,8 @@ def test_a_new_process_plays_the_same(tmp_path: Path) -> None:
     done = in_a_new_process(STUDY.format(id="oful"), tmp_path / "other")
     assert done.stdout == "8\n", done.stderr
     declared = Study("test", (Problem("a", {"dim": 2}, 300),), (Contender("oful", "oful"),), 8)
-    run_study(declared, tmp_path / "ours", workers=2)
+    with inline():
+        run_study(declared, tmp_path / "ours")
     ours, theirs = (
         voful.results(tmp_path / name).drop(pl.selectors.contains("time"))
         for name in ("other", "ours")
@@ -71,9 +73,9 @@ def test_a_new_process_plays_the_same(tmp_path: Path) -> None:
 
 def test_a_death_costs_one_run(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(DIES)
-    text = STUDY.format(id=f"{tmp_path}/own.py:Dies")
-    done = in_a_new_process(text, tmp_path / "out")
-    assert done.stdout == "7 a/Dies/7\n", done.stderr
+    study = parse_study(STUDY.format(id=f"{tmp_path}/own.py:Dies"))
+    done = run_study(study, tmp_path / "out", workers=2)
+    assert (done.played, done.failed) == (7, ("a/Dies/7",))
 
 
 def test_code_of_the_users_own_keeps_its_open_files(tmp_path: Path) -> None:
@@ -89,9 +91,8 @@ class Reads(OFUL):
         super().update(x, reward)
 """
     (tmp_path / "own.py").write_text(opens)
-    text = STUDY.format(id=f"{tmp_path}/own.py:Reads")
-    done = in_a_new_process(text, tmp_path / "out")
-    assert done.stdout == "8\n", done.stderr
+    study = parse_study(STUDY.format(id=f"{tmp_path}/own.py:Reads"))
+    assert run_study(study, tmp_path / "out", workers=2).played == 8
 
 
 def test_a_host_that_the_system_forgets(tmp_path: Path) -> None:
