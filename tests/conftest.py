@@ -25,7 +25,7 @@ QUIET = (
 )
 
 # Seeded, so never flaky: the same examples on every machine.
-settings.register_profile("quick", max_examples=40, deadline=None, derandomize=True)
+settings.register_profile("quick", max_examples=25, deadline=None, derandomize=True)
 settings.register_profile("full", max_examples=400, deadline=None, derandomize=True)
 
 

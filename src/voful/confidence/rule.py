@@ -48,6 +48,10 @@ class Rule(NamedTuple):
     refresh: Callable[..., None] | None = None
     respond: Callable[..., bool] | None = None
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Rule:
+        """A copy of a policy has the same functions; Numba would pickle them."""
+        return self
+
 
 _RULES: dict[type, Rule] = {}
 
