@@ -11,14 +11,14 @@ import numpy.typing as npt
 
 from voful.bandits import arguments as given
 from voful.bandits.adapting import AdaptingPolicy
-from voful.bandits.optimism import best_for, most_optimistic
+from voful.bandits.customary import customary_choice
+from voful.bandits.optimism import most_optimistic
 from voful.bandits.pending import bet_choose_awaiting, cut_choose_awaiting
 from voful.bandits.report import UNKNOWN
 from voful.compiled import kernel
 from voful.confidence.algebra import dot, whiten
 from voful.confidence.betting import BettingEllipsoid
 from voful.confidence.betting.cut import CutBettingEllipsoid, cut_holds, cut_observe
-from voful.confidence.betting.predictors import leader
 from voful.confidence.betting.questions import (
     bet_holds,
     none_left,
@@ -32,7 +32,6 @@ from voful.confidence.betting.state import (
     BETS,
     open_clock,
     open_ellipsoids,
-    open_predictors,
     open_rules,
 )
 from voful.confidence.rule import rule, what_is_due
@@ -65,14 +64,13 @@ def bet_choose(
     arms: FloatArray,
     mask: BoolArray,
 ) -> int:
-    """`most_optimistic` over the ellipsoids; where nothing is left, means decide.
+    """`most_optimistic` over the ellipsoids; where nothing is left, `customary_choice`.
 
     The index is not capped at the largest reward: ties there would hide the better arm.
     """
     Theta, width_scale = open_ellipsoids(memory), open_rules(memory).width_scale
     if none_left(Theta, open_clock(memory)):
-        predictors = open_predictors(memory)
-        return ~best_for(arms, mask, predictors.theta[leader(predictors)])
+        return ~customary_choice(memory, arms, mask)
     upper, width = optimistic_ends(Theta, width_scale, arms, mask)
     return most_optimistic(upper, width, mask)
 
@@ -147,8 +145,7 @@ def cut_choose(
     """
     Theta, (_, center, whitener, numbers) = open_ellipsoids(memory), open_ellipsoid(risk)
     if none_left(Theta, open_clock(memory)) or nothing_left(numbers):
-        predictors = open_predictors(memory)
-        return ~best_for(arms, mask, predictors.theta[leader(predictors)])
+        return ~customary_choice(memory, arms, mask)
     width_scale, whitened = open_rules(memory).width_scale, np.empty(arms.shape[1])
     upper, width = optimistic_ends(Theta, width_scale, arms, mask)
     known, E = np.zeros(arms.shape[0], dtype=np.bool_), Theta.rad.shape[0]

@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from voful.archive import Arrays
 from voful.bandits import arguments as given
+from voful.bandits.customary import customary_choice
 from voful.bandits.guard import GuardedPolicy, guarded_choice, nothing_left, survivors
-from voful.bandits.optimism import arms_in, best_for, largest
+from voful.bandits.optimism import arms_in, largest
 from voful.bandits.plugin import (
     RIDGE_EXTRA,
     RIDGES,
@@ -26,10 +27,8 @@ from voful.bandits.watched import WatchedPolicy
 from voful.compiled import kernel
 from voful.confidence.algebra import dots, means_and_squares
 from voful.confidence.betting.pending import foreseen, foreseen_ends, gathered
-from voful.confidence.betting.predictors import leader
 from voful.confidence.betting.refresh import bet_refresh
 from voful.confidence.betting.round import bet_observe
-from voful.confidence.betting.state import open_predictors
 from voful.confidence.ellipsoids.ridge import open_ridge, ridge_size
 from voful.confidence.guarded import (
     guarded_ends,
@@ -79,12 +78,11 @@ def certified_choose(
 ) -> int:
     """The plug-in index under guard; where the set is empty, the index alone.
 
-    Where the model is refuted, the estimate of the betting set, which has learnt on.
+    Where the model is refuted, `customary_choice`, by what the betting set's ridges have learnt.
     """
     books, (n_arms, d) = open_books(notes), arms.shape
     if facts[MODE] == RESTART and facts[STATUS] == REFUTED:
-        predictors = open_predictors(memory)
-        return ~best_for(arms, mask, predictors.theta[leader(predictors)])
+        return ~customary_choice(memory, arms, mask)
     lower, upper, crossing = guarded_ends(memory, blocks, notes, arms)
     if nothing_left(memory, crossing, books):
         allowed = arms_in(mask, n_arms)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from voful.bandits.optimism import best_for, most_optimistic
+from voful.bandits.customary import customary_choice
+from voful.bandits.optimism import most_optimistic
 from voful.compiled import kernel
 from voful.confidence.algebra import means_and_squares
 from voful.confidence.betting.pending import foreseen_ends, gathered
-from voful.confidence.betting.predictors import leader
 from voful.confidence.betting.questions import ends, none_left
 from voful.confidence.betting.risk_state import RAD, nothing_left, open_ellipsoid
-from voful.confidence.betting.state import open_clock, open_ellipsoids, open_predictors
+from voful.confidence.betting.state import open_clock, open_ellipsoids
 from voful.typing import BoolArray, FloatArray
 
 
@@ -19,10 +19,9 @@ from voful.typing import BoolArray, FloatArray
 def bet_choose_awaiting(
     memory: FloatArray, arms: FloatArray, mask: BoolArray, pending: FloatArray
 ) -> int:
-    """argmax u_h of `betting.pending`; ~row where nothing is left and means decide."""
+    """argmax u_h of `betting.pending`; ~row where nothing is left: `customary_choice`."""
     if none_left(open_ellipsoids(memory), open_clock(memory)):
-        predictors = open_predictors(memory)
-        return ~best_for(arms, mask, predictors.theta[leader(predictors)])
+        return ~customary_choice(memory, arms, mask)
     lower, _ = ends(memory, arms)
     upper, width = foreseen_ends(memory, arms, gathered(pending))
     for i in range(arms.shape[0]):
@@ -37,8 +36,7 @@ def cut_choose_awaiting(
     """The same where the constant-risk set's ends, as they are, count too."""
     _, center, whitener, numbers = open_ellipsoid(risk)
     if none_left(open_ellipsoids(memory), open_clock(memory)) or nothing_left(numbers):
-        predictors = open_predictors(memory)
-        return ~best_for(arms, mask, predictors.theta[leader(predictors)])
+        return ~customary_choice(memory, arms, mask)
     lower, _ = ends(memory, arms)
     upper, width = foreseen_ends(memory, arms, gathered(pending))
     means, squares = means_and_squares(arms, center, whitener)

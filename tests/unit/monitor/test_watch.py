@@ -14,6 +14,7 @@ import pytest
 
 import voful
 from helpers import sphere
+from voful.confidence.betting.state import RIDGES
 from voful.monitor import ModelAlarm
 from voful.typing import FloatArray
 
@@ -79,8 +80,52 @@ def test_a_model_that_never_fits_is_refuted_and_tried_again(kind: str) -> None:
         assert (policy.status, policy.status_since) == ("refuted", first + 1)
         arms = np.array([[0.6, 0.8], [-0.6, 0.8], [0.0, -0.5]])
         np.testing.assert_array_equal(policy.confidence_set.interval(arms), [[-1] * 3, [1] * 3])
-        assert policy.select(arms) == int(np.argmax(arms @ policy.confidence_set.center))
         assert getattr(policy, "ledger", math.inf) == math.inf
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "mixed+cr"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_refuted_policy_plays_linucb_in_units_of_its_residuals(kind: str) -> None:
+    """The ridge that predicts best, all rounds, alpha its error: scales change no choice."""
+    rng = np.random.default_rng(5)
+    X, y = impossible(400)
+    arms = sphere(rng, 40 * 6, 2).reshape(40, 6, 2)
+    rewards = rng.uniform(-1.0, 1.0, 40).tolist()
+    played = []
+    for F, unit in ((1.0, 1.0), (8.0, 0.25)):  # powers of two: bits are the same
+        params: dict[str, Any] = {
+            "feature_norm": F,
+            "reward_range": (-unit, unit),
+            "theta_norm": unit / F,
+        }
+        if kind == "mixed+cr":
+            params["bet"] = kind
+        policy = KINDS.get(kind, KINDS["betoful"])(**params)
+        n = 0
+        while policy.status != "refuted":
+            policy.update(F * X[n], unit * float(y[n]))
+            n += 1
+        G, b = F**2 * X[:n].T @ X[:n], F * unit * X[:n].T @ y[:n]
+        choices: list[int] = []
+        for offered in F * arms:
+            error = policy._betting.views().predictors.error
+            best = int(np.argmin(error))
+            P = np.linalg.inv(RIDGES[best] * F**2 * np.eye(2) + G)
+            spread = np.einsum("ij,jk,ik->i", offered, P, offered)
+            scores = offered @ P @ b + np.sqrt(error[best] * spread)
+            choice = policy.select(offered)
+            assert scores[choice] >= scores.max() - 1e-6 * unit
+            assert policy.select(offered, pending=offered[:2]) == choice
+            allowed = np.arange(6) != choice
+            second = policy.select(offered, mask=allowed)
+            assert scores[second] >= scores[allowed].max() - 1e-6 * unit
+            x, reward = offered[choice], unit * rewards[len(choices)]
+            policy.update(x, reward)
+            G, b = G + np.outer(x, x), b + reward * x
+            choices.append(choice)
+        assert policy.status == "refuted"
+        played.append(choices)
+    assert played[0] == played[1]
 
 
 @pytest.mark.parametrize("kind", KINDS)
