@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from helpers import full
 from mdp_helpers import random_model
 from reference.literal_bet_vtr import LiteralBetVTR
 from voful import BetVTR, LinearMixtureModel
@@ -22,7 +23,7 @@ from voful.envs.mixture.linear_mixture import LinearMixtureMDP
 def test_sets_and_plans_agree_with_the_literal_ones(
     model: LinearMixtureModel, theta_star: list[float], bet: str
 ) -> None:
-    n_episodes = 30
+    n_episodes = 30 if full() else 16
     env = LinearMixtureMDP(model, theta_star, seed=2)
     agent = BetVTR(model, n_episodes=n_episodes, failure_prob=0.1, bet=bet)
     literal = LiteralBetVTR(model, 0.1, bet)
