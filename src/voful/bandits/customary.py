@@ -24,7 +24,8 @@ def customary_choice(memory: FloatArray, arms: FloatArray, mask: BoolArray) -> i
     """argmax <x, theta> + s |x|_P, P = (lambda I + X'X)^-1: LinUCB with alpha = s.
 
     Of the set's own ridges, which learn on, the one that predicts best; s is the root of its mean
-    squared error (times `width_scale`). Neither the scale of features nor of rewards matters.
+    squared error since the set was left, recent rounds counting most (times `width_scale`).
+    Neither the scale of features nor of rewards matters.
     """
     predictors = open_predictors(memory)
     best = leader(predictors)

@@ -25,7 +25,7 @@ class Rule(NamedTuple):
     Attributes
     ----------
     choose
-        (*state, arms, mask) -> row of arms; ~row where the set is empty, so that means decide.
+        (*state, arms, mask) -> row of arms; ~row where the set is empty: nothing is certain then.
     observe
         (*state, x, reward, variance): learn; the variance counts where the policy is told it.
     holds

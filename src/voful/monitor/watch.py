@@ -2,8 +2,8 @@
 
 What a policy does when its data contradict its set. A fresh set after an alarm is right where the
 world has changed and catastrophic where the model is wrong: there every set is refuted soon. So a
-set that was refuted young is a strike, and after a few strikes in a row the policy plays by a
-ridge estimate for a while, with no claim to certainty.
+set that was refuted young is a strike, and after a few strikes in a row the policy plays
+LinUCB by a ridge for a while, with no claim to certainty.
 """
 
 from __future__ import annotations

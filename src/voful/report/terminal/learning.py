@@ -65,7 +65,7 @@ def policy_of(named: str, log: Path, dim: int | None, told: dict[str, Any]) -> P
     # Constant memory, unless asked: kept rounds take 8 (d + 6) bytes each.
     told = ({"refresh": False} if "refresh" in accepted else {}) | told
     for name, taken in signature(cls).parameters.items():
-        if taken.default is Parameter.empty and name not in {"dim", *told}:
+        if taken.default is Parameter.empty and name not in {"dim", *told, *entry.params}:
             raise fail("--param", [*told], f"{name}=VALUE too, which {named} needs")
     made: Policy = registry.create(named, dim or dimension_of(log), **told)
     return made
