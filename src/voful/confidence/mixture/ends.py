@@ -137,9 +137,9 @@ def fill_upper_ends(
                         end = min(end, bound)
                 if cut and simplex and not positive[lowest] and end >= floor:
                     c, B = centers[lowest], factors[lowest]
-                    bound = mean + plain_end(c, B, x, mean, room.spread)
-                    bound = lower_by_multipliers(c, B, sizes[lowest], bound, floor, room)
-                    end = min(end, bound)
+                    if lowest < E - 1:  # else the room has its spread still
+                        plain_end(c, B, x, mean, room.spread)
+                    end = min(end, lower_by_multipliers(c, B, sizes[lowest], least, floor, room))
             Q[s, a] = added[s, a] + end
             best = max(best, min(most, Q[s, a]))
 

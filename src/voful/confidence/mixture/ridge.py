@@ -51,7 +51,7 @@ def ridge_ellipsoid(block: FloatArray, d: int, cut: bool, simplex: bool) -> Mixt
     ridge = open_ridge(block, d)
     centers, factors, radii = np.empty((1, d)), np.empty((1, d, d)), np.empty(1)
     centers[0], radii[0] = ridge.center, ridge.radius[0]
-    corners = corners_within(centers, ridge.precision.copy().reshape(1, d, d), radii)
+    corners = corners_within(centers, ridge.precision.reshape(1, d, d), radii)
     if cut and simplex:
         centers[0], factors[0] = at_sum_one(ridge.center, ridge.whitener, radii[0])
     else:
