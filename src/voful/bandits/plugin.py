@@ -34,7 +34,7 @@ from voful.confidence.ellipsoids.ridge import (
     ridge_update_within,
 )
 from voful.typing import BoolArray, FloatArray
-from voful.views import view
+from voful.views import borrowed
 
 RIDGES: Final = (1e-3, 1e-2, 0.1, 1.0, 10.0)  # lambda / feature_norm^2; the guard's 1 among them
 RIDGE_EXTRA: Final = 2  # numbers behind each ridge: lambda, S
@@ -53,7 +53,7 @@ class PlugIn(NamedTuple):
 @part
 def open_plugin(rest: FloatArray, d: int) -> PlugIn:
     """The named views of what stands behind the guard's books."""
-    return PlugIn(view(rest, 0, (1,)), view(rest, 1, (1,)), view(rest, 2, (d, d)))
+    return PlugIn(borrowed(rest, 0, (1,)), borrowed(rest, 1, (1,)), borrowed(rest, 2, (d, d)))
 
 
 def plugin_size(d: int) -> int:

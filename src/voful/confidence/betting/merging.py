@@ -186,9 +186,10 @@ def improve(memory: FloatArray, bent: FloatArray) -> float:
     rules, Theta = open_rules(memory), open_ellipsoids(memory)
     latest, clock, scratch = open_latest(memory), open_clock(memory), new_scratch(rules)
     Bent, u, v = open_ellipsoids(bent), scratch.u, scratch.v
-    streamed, gain = open_ellipsoids(memory.copy()), 0.0
+    copied, gain = memory.copy(), 0.0
     plays = latest.recent[: min(int(clock.n[0]), N_RECENT)]
     for e in range(Theta.rad.shape[0]):
+        streamed = open_ellipsoids(copied)  # in here: views do not keep it alive
         before = score(streamed, e, plays, v)
         stream_again(Theta, Bent, e)
         fits = choose_lambda(rules, Theta, e, plays, u, v)

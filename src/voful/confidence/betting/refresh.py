@@ -113,9 +113,10 @@ def bet_refresh(memory: FloatArray, history: FloatArray) -> None:
     move_origins(rules, Theta, clock, plays, u, v)
     if not bend_again:
         return
-    streamed = open_ellipsoids(memory.copy())
+    before = memory.copy()
     rebuild(rules, Theta, scratch, rows)
     for e in range(Theta.rad.shape[0]):
+        streamed = open_ellipsoids(before)  # in here: views do not keep it alive
         streamed_score = score(streamed, e, plays, v)
         rebuilt = choose_lambda(rules, Theta, e, plays, u, v)
         if not (rebuilt and score(Theta, e, plays, v) < streamed_score):

@@ -28,7 +28,7 @@ from voful.confidence.betting.state import (
     rules_size,
 )
 from voful.typing import FloatArray
-from voful.views import view
+from voful.views import borrowed
 
 
 class RiskParameters(NamedTuple):
@@ -101,8 +101,8 @@ def open_ellipsoid(memory: FloatArray) -> tuple[FloatArray, FloatArray, FloatArr
     """
     d, n = int(memory[1]), memory.shape[0] - N_NUMBERS
     first, w = rules_size(PRODUCT, d), n - d * d
-    A, whitener = view(memory, first, (d, d)), view(memory, w, (d, d))
-    return A, view(memory, w - d, (d,)), whitener, memory[n:]
+    A, whitener = borrowed(memory, first, (d, d)), borrowed(memory, w, (d, d))
+    return A, borrowed(memory, w - d, (d,)), whitener, memory[n:]
 
 
 @part

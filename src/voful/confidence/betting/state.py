@@ -14,7 +14,7 @@ import numpy as np
 from voful.compiled import part
 from voful.confidence.betting.product import CELLS_SHAPE
 from voful.typing import FloatArray
-from voful.views import view
+from voful.views import borrowed, view
 
 BETS: Final = ("product", "ratio", "mixed")
 PRODUCT: Final = 0
@@ -160,10 +160,10 @@ def open_rules(memory: FloatArray) -> Rules:
         m[7],
         m[8],
         m[9],
-        view(m, 10, (len(LAMBDAS),)),
-        view(m, theta0, (d,)),
-        view(m, shares, (E, J)),
-        view(m, price, (E,)),
+        borrowed(m, 10, (len(LAMBDAS),)),
+        borrowed(m, theta0, (d,)),
+        borrowed(m, shares, (E, J)),
+        borrowed(m, price, (E,)),
     )
 
 
@@ -186,16 +186,16 @@ def open_ellipsoids(memory: FloatArray) -> Ellipsoids:
     whitener = center + E * d
     lam = whitener + E * d * d
     return Ellipsoids(
-        view(memory, i, (E, 2, d, d)),
-        view(memory, b, (E, 2, d)),
-        view(memory, kappa, (E, 2)),
-        view(memory, origin, (E, d)),
-        view(memory, center, (E, d)),
-        view(memory, whitener, (E, d, d)),
-        view(memory, lam, (E,)),
-        view(memory, lam + E, (E,)),
-        view(memory, lam + 2 * E, (E,)),
-        view(memory, lam + 3 * E, (E,)),
+        borrowed(memory, i, (E, 2, d, d)),
+        borrowed(memory, b, (E, 2, d)),
+        borrowed(memory, kappa, (E, 2)),
+        borrowed(memory, origin, (E, d)),
+        borrowed(memory, center, (E, d)),
+        borrowed(memory, whitener, (E, d, d)),
+        borrowed(memory, lam, (E,)),
+        borrowed(memory, lam + E, (E,)),
+        borrowed(memory, lam + 2 * E, (E,)),
+        borrowed(memory, lam + 3 * E, (E,)),
     )
 
 
@@ -218,7 +218,9 @@ def open_predictors_at(block: FloatArray, i: int, d: int) -> Predictors:
     R = len(RIDGES)
     theta = i + R * d * d
     return Predictors(
-        view(block, i, (R, d, d)), view(block, theta, (R, d)), view(block, theta + R * d, (R,))
+        borrowed(block, i, (R, d, d)),
+        borrowed(block, theta, (R, d)),
+        borrowed(block, theta + R * d, (R,)),
     )
 
 
@@ -227,10 +229,10 @@ def open_clock(memory: FloatArray) -> Clock:
     """The block's end."""
     k = len(memory)
     return Clock(
-        view(memory, k - 4, (1,)),
-        view(memory, k - 3, (1,)),
-        view(memory, k - 2, (1,)),
-        view(memory, k - 1, (1,)),
+        borrowed(memory, k - 4, (1,)),
+        borrowed(memory, k - 3, (1,)),
+        borrowed(memory, k - 2, (1,)),
+        borrowed(memory, k - 1, (1,)),
     )
 
 
@@ -242,10 +244,10 @@ def open_latest(memory: FloatArray) -> Latest:
     i = rules_size(bets, d) + ellipsoids_size(bets, d) + R * (d * d + d + 1)
     bet = i + 2 + N_RECENT * d
     return Latest(
-        Residuals(view(memory, i, (1,)), view(memory, i + 1, (1,))),
-        view(memory, i + 2, (N_RECENT, d)),
-        view(memory, bet, (SLOPES + J,)),
-        view(memory, bet + SLOPES + J, (J,)),
+        Residuals(borrowed(memory, i, (1,)), borrowed(memory, i + 1, (1,))),
+        borrowed(memory, i + 2, (N_RECENT, d)),
+        borrowed(memory, bet, (SLOPES + J,)),
+        borrowed(memory, bet + SLOPES + J, (J,)),
     )
 
 

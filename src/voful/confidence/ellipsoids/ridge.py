@@ -23,7 +23,7 @@ from voful.confidence.algebra import (
 )
 from voful.typing import FloatArray
 from voful.validation import TOLERANCE, fail
-from voful.views import view
+from voful.views import borrowed
 
 
 class Ridge(NamedTuple):
@@ -51,14 +51,14 @@ def open_ridge(block: FloatArray, d: int) -> Ridge:
     b = 2 * d * d
     s = b + 2 * d
     return Ridge(
-        view(block, 0, (d, d)),
-        view(block, d * d, (d, d)),
-        view(block, b, (d,)),
-        view(block, b + d, (d,)),
-        view(block, s, (1,)),
-        view(block, s + 1, (1,)),
-        view(block, s + 2, (1,)),
-        view(block, s + 3, (1,)),
+        borrowed(block, 0, (d, d)),
+        borrowed(block, d * d, (d, d)),
+        borrowed(block, b, (d,)),
+        borrowed(block, b + d, (d,)),
+        borrowed(block, s, (1,)),
+        borrowed(block, s + 1, (1,)),
+        borrowed(block, s + 2, (1,)),
+        borrowed(block, s + 3, (1,)),
     )
 
 

@@ -31,7 +31,7 @@ from voful.confidence.ellipsoids.sets import Ellipsoid, is_empty
 from voful.confidence.ellipsoids.sound import sound_log_det, sound_matrix
 from voful.invariants import Invariants
 from voful.typing import FloatArray
-from voful.views import view
+from voful.views import borrowed
 
 
 class Variation(NamedTuple):
@@ -50,10 +50,10 @@ def open_variation(block: FloatArray, d: int) -> Variation:
     b = a + d * d
     s = b + d * d
     return Variation(
-        view(block, a, (d, d)),
-        view(block, b, (d, d)),
-        view(block, s, (1,)),
-        view(block, s + 1, (1,)),
+        borrowed(block, a, (d, d)),
+        borrowed(block, b, (d, d)),
+        borrowed(block, s, (1,)),
+        borrowed(block, s + 1, (1,)),
     )
 
 
