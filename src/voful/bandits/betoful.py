@@ -52,6 +52,7 @@ class WatchedState(NamedTuple):
 
 
 bet_round = written_into(bet_observe)
+is_in_bets = written_into(bet_holds)
 cut_round = written_into(cut_observe)
 
 
@@ -112,7 +113,7 @@ def watched_holds(
     theta: FloatArray,
 ) -> bool:
     """Nothing is in a set that is refuted."""
-    return facts[STATUS] != REFUTED and bet_holds(memory, history, theta)
+    return facts[STATUS] != REFUTED and is_in_bets(memory, history, theta)
 
 
 CUT = "mixed+cr"

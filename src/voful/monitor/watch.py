@@ -177,7 +177,7 @@ def audit_due(facts: FloatArray) -> bool:
     return bool(facts[AUDIT] > 0.0 and facts[TOTAL] >= facts[AUDIT] * (facts[AUDITS] + 1.0) ** 2)
 
 
-@part
+@inlined
 def respond(
     memory: FloatArray, facts: FloatArray, start: FloatArray, x: FloatArray, y: float
 ) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from voful.archive import Arrays
-from voful.compiled import kernel, part
+from voful.compiled import inlined, kernel, part
 from voful.confidence.algebra import means_and_widths, quadratic_form
 from voful.confidence.base import RuleSet
 from voful.confidence.ellipsoids.ridge import log_det_ratio, open_ridge, within
@@ -46,7 +46,7 @@ def tightest_interval(blocks: FloatArray, X: FloatArray) -> tuple[FloatArray, Fl
     return lower, upper
 
 
-@part
+@inlined
 def cut(
     X: FloatArray,
     center: FloatArray,

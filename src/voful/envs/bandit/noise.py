@@ -1,6 +1,6 @@
 """Noise = law x scale: exactly centred, never outside the reward range, variance known.
 
-A law is a kernel of plain numbers that turns one uniform into one noise value by the inverse
+A law is a function of plain numbers that turns one uniform into one noise value by the inverse
 CDF. Every law consumes exactly one uniform a round, so that policies run on the same seed
 face common random numbers.
 """
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voful import validation
-from voful.compiled import kernel
+from voful.compiled import kernel, part
 from voful.envs.bandit.arms import projections
 from voful.envs.bandit.normal import truncated_gaussian, truncated_gaussian_variance
 from voful.typing import ConfidenceSet, FloatArray
@@ -40,19 +40,19 @@ UNSCALED: Final = ("none", "bernoulli")
 """Laws that ignore sigma."""
 
 
-@kernel
+@part
 def _two_points(a: float, b: float, u: float) -> float:
     # -a with probability b / (a + b), else b: the only centred law on {-a, b}; variance a b.
     return -a if u * (a + b) < b else b
 
 
-@kernel
+@part
 def _frequent(sigma: float, jump: float, other: float) -> float:
     # Size a of the frequent value opposite a rare jump: a * jump = sigma^2, a <= other.
     return min(sigma * (sigma / jump), other) if jump > 0.0 else 0.0
 
 
-@kernel
+@part
 def draw(kind: int, mean: float, sigma: float, lo: float, hi: float, u: float) -> float:
     """Noise of law `kind` around `mean` in [lo, hi] at the uniform u in (0, 1).
 
@@ -79,7 +79,7 @@ def draw(kind: int, mean: float, sigma: float, lo: float, hi: float, u: float) -
     raise ValueError("kind must be the code of a law other than adversary")
 
 
-@kernel
+@part
 def variance(kind: int, mean: float, sigma: float, lo: float, hi: float) -> float:
     """Exact variance of `draw`; the adversary's two laws have the same one.
 
@@ -105,7 +105,7 @@ def variance(kind: int, mean: float, sigma: float, lo: float, hi: float) -> floa
     raise ValueError("kind must be the code of a law")
 
 
-@kernel
+@part
 def reward(kind: int, mean: float, sigma: float, lo: float, hi: float, u: float) -> float:
     """Mean + noise, inside [lo, hi] to the last bit.
 

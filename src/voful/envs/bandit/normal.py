@@ -1,11 +1,11 @@
-"""The normal quantile and the symmetrically truncated Gaussian, as kernels of plain numbers."""
+"""The normal quantile and the symmetrically truncated Gaussian, as functions of plain numbers."""
 
 from __future__ import annotations
 
 import math
 from typing import Final
 
-from voful.compiled import kernel
+from voful.compiled import part
 
 # Wichura (1988), "Algorithm AS 241: The percentage points of the normal distribution",
 # routine PPND16: numerator and denominator for |p - 1/2| <= 0.425, then for
@@ -72,7 +72,7 @@ _TAIL_BOTTOM: Final = (
 )
 
 
-@kernel
+@part
 def _polynomial(coefficients: tuple[float, ...], r: float) -> float:
     value = 0.0
     for k in range(len(coefficients) - 1, -1, -1):
@@ -80,7 +80,7 @@ def _polynomial(coefficients: tuple[float, ...], r: float) -> float:
     return value
 
 
-@kernel
+@part
 def _quantile(q: float, tail: float) -> float:
     # Normal quantile at p = 1/2 + q, where tail = min(p, 1 - p) is given apart for precision.
     if abs(q) <= 0.425:
@@ -94,13 +94,13 @@ def _quantile(q: float, tail: float) -> float:
     return z if q > 0.0 else -z
 
 
-@kernel
+@part
 def normal_quantile(p: float) -> float:
     """Inverse of the standard normal CDF at p in (0, 1), Wichura's AS 241 (PPND16)."""
     return _quantile(p - 0.5, min(p, 1.0 - p))
 
 
-@kernel
+@part
 def truncated_gaussian(sigma: float, room: float, u: float) -> float:
     """N(0, sigma^2) truncated to [-room, room], at the uniform u in (0, 1), by inverse CDF."""
     c = room / sigma
@@ -111,7 +111,7 @@ def truncated_gaussian(sigma: float, room: float, u: float) -> float:
     return min(max(sigma * _quantile(q, 0.5 - abs(q)), -room), room)
 
 
-@kernel
+@part
 def truncated_gaussian_variance(sigma: float, room: float) -> float:
     """Variance of `truncated_gaussian` for u uniform on (0, 1)."""
     # sigma^2 (1 - 2 c phi(c) / erf(c / sqrt 2)), c = room / sigma
