@@ -82,15 +82,20 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     No fastmath: floating-point order is as written, so that a batch gives the same bits as
     one call a row, and a loaded policy continues exactly.
     """
+    made: Callable[P, R] = _kept(function, _OPTIONS)
+    return made
+
+
+def _kept(function: Any, options: Any) -> Any:
+    """Compiled at the first call, and kept on disk where that is possible."""
     try:
-        compiled = numba.njit(cache=True, **_OPTIONS)(function)
+        compiled: Any = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # neither the package's folder nor a home can be written to
         notice.cannot_keep("neither its own folder nor a home can be written to")
-        compiled = numba.njit(**_OPTIONS)(function)
+        compiled = numba.njit(**options)(function)
     _stamp(compiled, function.__code__.co_filename)
     forgive(compiled)
-    made: Callable[P, R] = compiled
-    return made
+    return compiled
 
 
 def part(function: Callable[P, R]) -> Callable[P, R]:
@@ -100,7 +105,7 @@ def part(function: Callable[P, R]) -> Callable[P, R]:
     for other parts.
     """
     if not config.DISABLE_JIT:  # type: ignore[attr-defined]
-        compiled: Any = numba.njit(**_OPTIONS, **_ONLY_IN_KERNELS)(function)
+        compiled = _kept(function, {**_OPTIONS, **_ONLY_IN_KERNELS})
         _for_types_only(compiled)
         dispatcher: Any = types.Dispatcher(compiled)
         _stands_for(function, dispatcher)
