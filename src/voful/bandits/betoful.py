@@ -88,7 +88,7 @@ def watched_observe(
 ) -> int:
     """The set's round, then the watch's; what is due."""
     refresh = bet_round(memory, history, x, reward, variance)
-    return what_is_due(refresh, watch_round(memory, facts, reward))
+    return what_is_due(refresh, watch_round(memory, facts, x, reward))
 
 
 @kernel
@@ -97,11 +97,9 @@ def watched_respond(
     history: FloatArray,
     facts: FloatArray,
     start: FloatArray,
-    x: FloatArray,
-    reward: float,
 ) -> bool:
     """`respond`, for the set alone."""
-    return respond(memory, facts, start, x, reward)
+    return respond(memory, facts, start)
 
 
 @kernel
@@ -179,7 +177,7 @@ def watched_cut_observe(
 ) -> int:
     """Both sets' round, then the watch's; what is due."""
     refresh = cut_round(memory, history, risk, x, reward, variance)
-    return what_is_due(refresh, watch_round(memory, facts, reward))
+    return what_is_due(refresh, watch_round(memory, facts, x, reward))
 
 
 @kernel
@@ -189,11 +187,9 @@ def watched_cut_respond(
     risk: FloatArray,
     facts: FloatArray,
     start: FloatArray,
-    x: FloatArray,
-    reward: float,
 ) -> bool:
     """`respond`, for both sets."""
-    anew = respond(memory, facts, start, x, reward)
+    anew = respond(memory, facts, start)
     if anew:
         begin_anew(risk, start, memory.shape[0])
     return anew

@@ -145,7 +145,7 @@ def certified_observe(
     plugin_learn(blocks, books.rest, books.half, x, reward)
     settle_radius(open_ridge(blocks[books.own], x.shape[0]), books)
     refresh = bet_round(memory, history, x, reward, variance)
-    return what_is_due(refresh, watch_round(memory, facts, reward))
+    return what_is_due(refresh, watch_round(memory, facts, x, reward))
 
 
 @kernel
@@ -156,11 +156,9 @@ def certified_respond(
     notes: FloatArray,
     facts: FloatArray,
     start: FloatArray,
-    x: FloatArray,
-    reward: float,
 ) -> bool:
     """`respond`, for the set, the plug-in and the books."""
-    anew, i = respond(memory, facts, start, x, reward), memory.shape[0]
+    anew, i = respond(memory, facts, start), memory.shape[0]
     if anew:
         for block in blocks:
             begin_anew(block, start, i)

@@ -38,7 +38,7 @@ class Rule(NamedTuple):
         (state[0], state[1]): what is long, after each `observe` that found it due. None: `observe`
         does all.
     respond
-        (*state, x, reward) -> whether the state was begun anew: what is rare, likewise.
+        (*state) -> whether the state was begun anew: what is rare, likewise.
     """
 
     choose: Callable[..., int]
@@ -86,7 +86,7 @@ def observe_by(rule: Rule, state: Any, x: FloatArray, reward: float, variance: f
     """The same, by a rule that the type of the state does not tell."""
     due = rule.observe(*state, x, reward, variance)
     if due:
-        finish(due, rule.refresh, rule.respond, state, x, reward)
+        finish(rule, due, state)
 
 
 # What `Rule.observe` returns.
@@ -99,16 +99,15 @@ def what_is_due(refresh: bool, respond: bool) -> int:
     return (REFRESH if refresh else 0) + (RESPOND if respond else 0)
 
 
-@part
-def finish(due: int, refresh: Any, respond: Any, state: Any, x: FloatArray, reward: float) -> None:
-    """After `Rule.observe`, the rest of the round; a state begun anew has nothing to refresh."""
-    anew = False
-    if respond is not None:
-        if due >= RESPOND:
-            anew = respond(*state, x, reward)
-    if refresh is not None:
-        if due % RESPOND == REFRESH and not anew:
-            refresh(state[0], state[1])
+def finish(rule: Rule, due: int, state: Any) -> None:
+    """After `Rule.observe`, the rest of the round; a state begun anew has nothing to refresh.
+
+    Compiled loops refresh by themselves and break off where there is more to do: most runs never
+    respond, so that `Rule.respond` is compiled with the first alarm.
+    """
+    anew = due >= RESPOND and rule.respond is not None and rule.respond(*state)
+    if due % RESPOND == REFRESH and rule.refresh is not None and not anew:
+        rule.refresh(state[0], state[1])
 
 
 def holds(state: Any, theta: FloatArray) -> bool:
@@ -125,7 +124,6 @@ class Addresses(NamedTuple):
     holds: Any
     draw: Any
     refresh: Any
-    respond: Any
 
 
 def addresses(state: Any, rng: np.random.Generator, arms: FloatArray, mask: BoolArray) -> Addresses:
@@ -136,17 +134,12 @@ def addresses(state: Any, rng: np.random.Generator, arms: FloatArray, mask: Bool
         address(known.observe, *state, x, 0.0, 0.0),
         None if known.holds is None else address(known.holds, *state, x),
         None if known.draw is None else address(_kernel(known.draw), *state, rng, arms, mask),
-        *_rare(state, x),
+        _refresh(known, state),
     )
 
 
-def _rare(state: Any, x: FloatArray) -> tuple[Any, Any]:
-    """Addresses of what `finish` calls."""
-    known = _RULES[type(state)]
-    return (
-        None if known.refresh is None else address(known.refresh, state[0], state[1]),
-        None if known.respond is None else address(known.respond, *state, x, 0.0),
-    )
+def _refresh(known: Rule, state: Any) -> Any:
+    return None if known.refresh is None else address(known.refresh, state[0], state[1])
 
 
 _kernel = cache(kernel)
@@ -155,26 +148,31 @@ _kernel = cache(kernel)
 def observe_many(state: Any, X: FloatArray, rewards: FloatArray, variances: FloatArray) -> None:
     """`observe` for the rows of X, in their order."""
     known = _RULES[type(state)]
-    if config.DISABLE_JIT:  # type: ignore[attr-defined]
-        rule = (known.observe, known.refresh, known.respond)
-        _observe_rows(*rule, tuple(state), X, rewards, variances)
-    elif len(X) > 0:
-        to_call = address(known.observe, *state, X[0], 0.0, 0.0)
-        _observe_rows(to_call, *_rare(state, X[0]), tuple(state), X, rewards, variances)
+    to_call: tuple[Any, Any] = (known.observe, known.refresh)
+    if not config.DISABLE_JIT and len(X) > 0:  # type: ignore[attr-defined]
+        to_call = (address(known.observe, *state, X[0], 0.0, 0.0), _refresh(known, state))
+    learnt = 0
+    while learnt < len(X):
+        learnt, due = _observe_rows(*to_call, tuple(state), learnt, X, rewards, variances)
+        finish(known, due, state)
 
 
 @kernel
 def _observe_rows(
     observe: Any,
     refresh: Any,
-    respond: Any,
     state: Any,
+    first: int,
     X: FloatArray,
     rewards: FloatArray,
     variances: FloatArray,
-) -> None:
-    for i in range(X.shape[0]):
+) -> tuple[int, int]:
+    """Rows from the first on: how many are learnt now, and what is due for the last of them."""
+    for i in range(first, X.shape[0]):
         due = observe(*state, X[i], rewards[i], variances[i])
         if refresh is not None:
+            if due >= RESPOND:
+                return i + 1, due
             if due != 0:
-                finish(due, refresh, respond, state, X[i], rewards[i])
+                refresh(state[0], state[1])
+    return X.shape[0], 0

@@ -142,8 +142,8 @@ def refute(facts: FloatArray) -> None:
 
 
 @part
-def watch_round(memory: FloatArray, facts: FloatArray, y: float) -> bool:
-    """After a round of the betting set: check it; whether `respond` has something to do.
+def watch_round(memory: FloatArray, facts: FloatArray, x: FloatArray, y: float) -> bool:
+    """After a round of the betting set: check it; whether there is something to `respond` to.
 
     The interval is the one that the bets have used, from before the reward.
     """
@@ -160,9 +160,14 @@ def watch_round(memory: FloatArray, facts: FloatArray, y: float) -> bool:
         lower, upper = bet[LOW] - rules.misfit, bet[HIGH] + rules.misfit
         weigh_round(evidence, rules.y_low, rules.y_high, lower, upper, y, True)
         evidence[STATISTIC] = 1.0 - evidence[WEIGHT] + mean_of_bets(evidence)
-    alarm = empty or evidence[STATISTIC] >= facts[THRESHOLD]
-    grown = facts[KEPT] > 0.0 or facts[SEGMENT] == facts[OLD]
-    return bool(alarm or grown or audit_due(facts))
+    if facts[KEPT] > 0.0:
+        ridges = kept_ridges(facts, x.shape[0])
+        learn(ridges, x, y, 2.0 / (facts[KEPT] + 3.0), np.empty(x.shape[0]))
+        facts[KEPT] += 1.0
+    if facts[SEGMENT] >= facts[OLD]:
+        facts[FITTED] = 1.0
+        facts[STRUCK] = facts[REFUTATIONS] = facts[KEPT] = 0.0
+    return bool(empty or evidence[STATISTIC] >= facts[THRESHOLD] or audit_due(facts))
 
 
 @part
@@ -178,13 +183,10 @@ def audit_due(facts: FloatArray) -> bool:
 
 
 @inlined
-def respond(
-    memory: FloatArray, facts: FloatArray, start: FloatArray, x: FloatArray, y: float
-) -> bool:
+def respond(memory: FloatArray, facts: FloatArray, start: FloatArray) -> bool:
     """What `watch_round` found, in the same round: note it, and restart the set where that is due.
 
-    Returns whether the set was begun anew: then whatever else learns should be too. Rare, and
-    apart: a policy's first update need not wait until this is compiled.
+    Returns whether the set was begun anew: then whatever else learns should be too.
     """
     if facts[STATUS] == REFUTED:  # its estimates have learnt on; now one more try
         copy_ridges(memory, facts, False)
@@ -195,13 +197,6 @@ def respond(
     if facts[MODE] == NOTHING:
         facts[STATUS], facts[SINCE], facts[NEWS] = EMPTY, facts[TOTAL], 1.0
         return False
-    if facts[KEPT] > 0.0:
-        ridges = kept_ridges(facts, x.shape[0])
-        learn(ridges, x, y, 2.0 / (facts[KEPT] + 3.0), np.empty(x.shape[0]))
-        facts[KEPT] += 1.0
-    if facts[SEGMENT] >= facts[OLD]:
-        facts[FITTED] = 1.0
-        facts[STRUCK] = facts[REFUTATIONS] = facts[KEPT] = 0.0
     if empty or facts[EVIDENCE + STATISTIC] >= facts[THRESHOLD]:
         note_alarm(facts, empty)
         if facts[MODE] != RESTART:

@@ -1,10 +1,10 @@
 """The loop of `loop.play` in compiled code, for the library's own policies and linear bandits.
 
 One call plays the rounds up to the next width, thousands of them where arms do not change: the
-policy's rule (`voful.confidence.rule`) and the environment's in turn. Regret, variances and
-coverage have the same bits as in the Python loop, which remains for everything else: code of the
-user's own, noise that reacts to the policy's set, VOFUL, and runs whose input a policy would
-refuse.
+policy's rule (`voful.confidence.rule`) and the environment's in turn. It breaks off where a policy
+responds to an alarm. Regret, variances and coverage have the same bits as in the Python loop, which
+remains for everything else: code of the user's own, noise that reacts to the policy's set, VOFUL,
+and runs whose input a policy would refuse.
 
 Time is that of the loop as a whole, the environment's share (a few per cent) included, split
 between `select_time` and `update_time` as measured in every eighth round.
@@ -24,7 +24,7 @@ from numba.core import config
 from voful.bandits.base import CompiledPolicy
 from voful.compiled import kernel, part
 from voful.confidence.base import BallSet
-from voful.confidence.rule import addresses, finish
+from voful.confidence.rule import RESPOND, addresses, finish, rule_of
 from voful.envs.bandit.linear_bandit import Block, LinearBandit
 from voful.envs.bandit.noise import ADVERSARY, reward_and_variance
 from voful.envs.bandit.streams import BLOCK_ROUNDS
@@ -77,7 +77,6 @@ def play_rounds(
     holds: Any,
     draw: Any,
     refresh: Any,
-    respond: Any,
     state: Any,
     rng: np.random.Generator,
     block: Block,
@@ -91,6 +90,8 @@ def play_rounds(
     in_ball: bool,
     first: int,
     last: int,
+    learnt: int,
+    i: int,
     points: IntArray,
     done: int,
     check_every: int,
@@ -99,48 +100,50 @@ def play_rounds(
     sampled: FloatArray,
     records: FloatArray,
     record_truths: BoolArray,
-) -> tuple[int, int]:
-    """Rounds first + 1 .. last: how many points are recorded now, the last arm.
+) -> tuple[int, int, int, int]:
+    """Rounds first + 1 .. last: (points recorded, rounds played, the last arm, what is due).
 
-    All in one block where arms change.
+    All in one block where arms change. A round to which the policy has to respond is learnt, but
+    not recorded: the next call begins with it, one round more `learnt` than played.
     """
     timespec = np.empty(2, dtype=np.int64)
     changes = block.arms.shape[0] > 1
     fixed = fixed_variances.shape[0] > 0
     counted = now(timespec)
-    i = 0
     for t in range(first, last):
         row = t % BLOCK_ROUNDS if changes else 0
-        arms = block.arms[row]
-        u = uniforms[t - first]
-        timed = t % SAMPLE_EVERY == 0
-        started = now(timespec) if timed else 0.0
-        if draw is not None:
-            draw(*state, rng, arms, mask)
-        i = choose(*state, arms, mask)
-        if i < 0:  # the set is empty
-            i = ~i
-        chosen = now(timespec) if timed else 0.0
-        mean = block.means[row, i]
-        y, variance = reward_and_variance(
-            kind,
-            mean,
-            block.sigmas[row, i],
-            ends[0],
-            ends[1],
-            u,
-            fixed_variances[i] if fixed else -1.0,
-        )
-        reward = min(max(y, clip[0]), clip[1])
-        due = observe(*state, arms[i], reward, variance)
-        if refresh is not None:
-            if due != 0:
-                finish(due, refresh, respond, state, arms[i], reward)
-        if timed:
-            sampled[0] += chosen - started
-            sampled[1] += now(timespec) - chosen
-        sums[REGRET] += best[row] - mean
-        sums[SUM_VARIANCE] += variance
+        if t >= learnt:
+            arms = block.arms[row]
+            timed = t % SAMPLE_EVERY == 0
+            started = now(timespec) if timed else 0.0
+            if draw is not None:
+                draw(*state, rng, arms, mask)
+            i = choose(*state, arms, mask)
+            if i < 0:  # the set is empty
+                i = ~i
+            chosen = now(timespec) if timed else 0.0
+            mean = block.means[row, i]
+            y, variance = reward_and_variance(
+                kind,
+                mean,
+                block.sigmas[row, i],
+                ends[0],
+                ends[1],
+                uniforms[t - first],
+                fixed_variances[i] if fixed else -1.0,
+            )
+            due = observe(*state, arms[i], min(max(y, clip[0]), clip[1]), variance)
+            sums[REGRET] += best[row] - mean
+            sums[SUM_VARIANCE] += variance
+            if refresh is not None:
+                if due >= RESPOND:
+                    attribute_time(sums, sampled, now(timespec) - counted)
+                    return done, t, i, due
+                if due != 0:
+                    refresh(state[0], state[1])
+            if timed:
+                sampled[0] += chosen - started
+                sampled[1] += now(timespec) - chosen
         recording = done < points.shape[0] and points[done] == t + 1
         if holds is not None:
             if recording or (t + 1) % check_every == 0:
@@ -157,7 +160,7 @@ def play_rounds(
                 record_truths[done, k] = truths[k]
             done += 1
     attribute_time(sums, sampled, now(timespec) - counted)
-    return done, i
+    return done, last, i, 0
 
 
 # --- a run ------------------------------------------------------------------------------------
@@ -208,7 +211,7 @@ def play_compiled(
     measured = doubling(points)
     fixed_variances = env.variances if not env.rounds_differ else np.empty(0)
     widths: list[float | None] = [None] * len(points)
-    done = drawn_to = 0
+    done = drawn_to = choice = 0
     blocks = env.blocks(n_rounds)
     longest = BLOCK_ROUNDS if env.rounds_differ else longest_call(env.n_arms, env.dim)
     alarms = AlarmRounds(policy)
@@ -226,30 +229,36 @@ def play_compiled(
             drawn_from, drawn_to = first, min(first + LONGEST, n_rounds)
             uniforms = env.uniforms(drawn_from, drawn_to)
         policy._reserve(last - first, len(block.arms) * env.n_arms)
-        done, choice = play_rounds(
-            *rule,
-            tuple(policy._state),
-            policy._rng,
-            block,
-            block.means.max(axis=1),
-            uniforms[first - drawn_from : last - drawn_from],
-            fixed_variances,
-            env.noise.kind,
-            env.reward_range,
-            clip,
-            NO_MASK,
-            in_ball,
-            first,
-            last,
-            when,
-            done,
-            check_every,
-            sums,
-            truths,
-            sampled,
-            records,
-            record_truths,
-        )
+        played = learnt = first
+        while played < last:
+            done, played, choice, due = play_rounds(
+                *rule,
+                tuple(policy._state),
+                policy._rng,
+                block,
+                block.means.max(axis=1),
+                uniforms[played - drawn_from : last - drawn_from],
+                fixed_variances,
+                env.noise.kind,
+                env.reward_range,
+                clip,
+                NO_MASK,
+                in_ball,
+                played,
+                last,
+                learnt,
+                choice,
+                when,
+                done,
+                check_every,
+                sums,
+                truths,
+                sampled,
+                records,
+                record_truths,
+            )
+            learnt = played + 1
+            finish(rule_of(policy._state), due, policy._state)
         policy._played()
         alarms.gather()
         if Theta is not None and not truths[IN_SET]:
