@@ -193,10 +193,10 @@ def coverage(runs: int) -> None:
         print(f"| {law} | {found.runs} | {found.exits} | {found.worst:.3g} |", flush=True)
 
 
-def merge_exits(runs: int, *, m: int, rows: int, twice: bool) -> int:
+def merge_exits(runs: int, *, m: int, rows: int, twice: bool, first: int = 0) -> int:
     """Exits from sets merged at delta = .1 in all; twice: all shards had the same rows."""
     exits = 0
-    for run in range(runs):
+    for run in range(first, first + runs):
         rng = np.random.default_rng([FIRST_SEED + 1, run])
         dim, law = (1, "gaussian") if twice else (3, LAWS[run % len(LAWS)])
         theta = sphere(rng, 1, dim, 0.5)[0]

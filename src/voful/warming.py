@@ -83,6 +83,8 @@ def _ask(policy: Any, arms: FloatArray, dim: int) -> None:
     policy.predict(arms)
     policy.index(arms)
     policy.select(arms, mask=np.ones(len(arms), dtype=np.bool_))
+    if policy._takes_pending:
+        policy.select(arms, pending=arms[:2])
     if (Theta := policy.confidence_set) is not None:
         Theta.support(arms)
         Theta.interval(arms)

@@ -49,13 +49,16 @@ def python(copy: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def test_names(copy: Path) -> None:
-    code = "import voful; print(voful.Toy is voful.bandits.Toy, voful.Toy.__module__, voful.Toy(2))"
-    assert python(copy, "-c", code).startswith("True voful.bandits.toy Toy(dim=2")
-
-
-def test_list(copy: Path) -> None:
-    last = python(copy, "-m", "voful", "list").splitlines()[-1]
+def test_names_and_list(copy: Path) -> None:
+    code = """
+import sys, voful
+print(voful.Toy is voful.bandits.Toy, voful.Toy.__module__, voful.Toy(2))
+from voful.__main__ import main
+sys.argv[1:] = ["list"]
+main()
+"""
+    first, *_, last = python(copy, "-c", code).splitlines()
+    assert first.startswith("True voful.bandits.toy Toy(dim=2")
     assert last == "toy\tbandit\tNobody, never\tnone proved\t-\tanytime\tA d"
 
 

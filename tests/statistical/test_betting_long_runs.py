@@ -27,7 +27,7 @@ from voful.experiments.play.compiled_loop import play_compiled
 from voful.typing import FloatArray
 from voful.validation import NO_MASK
 
-ROUNDS = 1_000_000 if full() else 100_000
+ROUNDS = 1_000_000 if full() else 50_000
 
 
 @numba.njit

@@ -30,8 +30,12 @@ def test_merged_sets_hold_theta() -> None:
 @pytest.mark.filterwarnings("ignore:.* is empty:RuntimeWarning")  # nothing fits, rightly
 def test_rows_that_count_twice_would_lose_theta() -> None:
     """What lineages are for: the same rows in 64 shards, without their names."""
-    runs = coverage_runs(DELTA)
-    assert merge_exits(runs, m=64, rows=400, twice=True) > most_exits(runs, DELTA)
+    runs, exits = coverage_runs(DELTA), 0
+    for run in range(runs):
+        exits += merge_exits(1, m=64, rows=400, twice=True, first=run)
+        if exits > most_exits(runs, DELTA):  # the runs that are left cannot change that
+            return
+    pytest.fail(f"theta* left the set in {exits} of {runs} runs only")
 
 
 def test_servers_that_meet_have_less_regret() -> None:
