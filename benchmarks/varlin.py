@@ -2,6 +2,7 @@
 
 python benchmarks/varlin.py regret    # ctgoal, K = 20 000, three permutations, two seeds
 python benchmarks/varlin.py cost      # CPU seconds and memory of the acceptance cells
+python benchmarks/varlin.py eight     # ctgoal, d = 8, H = 64, K = 5000, on three kinds of weights
 python benchmarks/varlin.py printed   # episodes until the paper's constants cut, and plan well
 """
 
@@ -114,6 +115,39 @@ def cost() -> bool:
     return fine and megabytes < 1000
 
 
+def eight(dim: int = 8, n_episodes: int = 5000) -> bool:
+    """Regret and cost where boxes stand for the set, and whether theta* was always in it.
+
+    "steps" are (1..8)/36 in all rotations: the best action is hardly better than the next one.
+    "drawn" come from Dirichlet's law, all weights 1: most actions are much worse.
+    """
+    steps, rng = np.arange(1.0, dim + 1.0), np.random.default_rng(0)
+    weights = {
+        "default": [None],
+        "steps": [np.roll(steps / steps.sum(), turn) for turn in range(dim)],
+        "drawn": list(rng.dirichlet(np.ones(dim), size=dim)),
+    }
+    print("| agent | weights | regret | least .. most | plans | agent, s | covered |")
+    print("|---|---|---|---|---|---|---|")
+    covered = True
+    for name in ("bernstein", "likelihood"):
+        run(AGENTS[name], ctgoal(16, dim=dim), 30)
+        for kind, thetas in weights.items():
+            played = [
+                run(AGENTS[name], ctgoal(64, dim=dim, theta_star=theta, seed=2), n_episodes)
+                for theta in thetas
+            ]
+            costs = [record.regret for record in played]
+            mean, plans = statistics.mean(costs), statistics.mean(r.plans for r in played)
+            seconds = statistics.mean(agent_time(record) for record in played)
+            inside = all(record.covered and record.optimistic for record in played)
+            covered = covered and inside
+            span = f"{min(costs):.0f} .. {max(costs):.0f}"
+            figures = f"{mean:.1f} | {span} | {plans:.0f} | {seconds:.2f} | {inside}"
+            print(f"| {name} | {kind} | {figures} |", flush=True)
+    return covered
+
+
 def printed() -> bool:
     """Printed constants, ctgoal, K = 10^6: first cut of the set, first optimal plan."""
     print("| H | iota | first cut after | optimal plan after |\n|---|---|---|---|")
@@ -132,4 +166,5 @@ def printed() -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(0 if {"regret": regret, "cost": cost, "printed": printed}[sys.argv[1]]() else 1)
+    commands = {"regret": regret, "cost": cost, "eight": eight, "printed": printed}
+    sys.exit(0 if commands[sys.argv[1]]() else 1)

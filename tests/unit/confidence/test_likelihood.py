@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
 from voful.confidence import LikelihoodSet
+from voful.confidence.mixture import linear_programmes
+from voful.confidence.mixture.likelihood import ROUNDS
 from voful.confidence.mixture.log_likelihood import (
     maximum_likelihood,
     mixture_evidence,
@@ -127,6 +130,23 @@ def boundary(Theta: LikelihoodSet) -> FloatArray:
             low, high = (middle, high) if inside else (low, middle)
         found.append(Theta.center + low * ray)
     return np.array(found)
+
+
+def test_a_round_asks_once_along_each_axis(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From d = 5 on: the programmes that give the boxes' ends also give the corners to cut off."""
+    asked: list[FloatArray] = []
+    solve = linear_programmes._solve
+
+    def count(solver: Any, cost: FloatArray) -> tuple[bool, Any]:
+        asked.append(cost)
+        return solve(solver, cost)
+
+    monkeypatch.setattr(linear_programmes, "_solve", count)
+    dim = 8
+    p, n, _ = data(dim)
+    LikelihoodSet(p).learn(n)
+    axes = 2 * (dim + dim - 1)  # the coordinates, those of the frame, both ends
+    assert axes < len(asked) <= ROUNDS * (axes + 2)  # and two for centres
 
 
 def test_batches_add_up_and_copies_continue() -> None:

@@ -173,6 +173,23 @@ def test_support_of_boxes(simplex: bool) -> None:
         np.testing.assert_allclose(ends, X @ theta, atol=1e-12)
 
 
+@pytest.mark.parametrize(("dim", "simplex"), [(5, True), (8, True), (4, False), (6, False)])
+def test_boxes_touch_the_polytope(dim: int, simplex: bool) -> None:
+    """Points of the polytope at every end of both boxes: the corners a wrapped set cuts off."""
+    rng = np.random.default_rng(dim)
+    Theta = PolytopeSet(dim, simplex=simplex)
+    np.testing.assert_array_equal(Theta.touching, Theta.domain.corners)
+    Theta.cut(*random_cuts(member(dim, simplex, rng), rng))
+    assert len(Theta.touching) == 2 * (dim + Theta.domain.n_free)
+    assert all(Theta.contains(theta) for theta in Theta.touching)
+    for axes, (low, high) in ((np.eye(dim), Theta.box), (Theta.frame, Theta.ends)):
+        along = Theta.touching @ axes.T
+        np.testing.assert_allclose(along.max(axis=0), high, atol=1e-8)
+        np.testing.assert_allclose(along.min(axis=0), low, atol=1e-8)
+    Theta.reset()
+    np.testing.assert_array_equal(Theta.touching, Theta.domain.corners)
+
+
 def test_only_the_nearest_cut_of_a_group_is_made_without_vertices() -> None:
     Theta = PolytopeSet(6)
     A = np.repeat(np.eye(6)[:1], 3, axis=0) * np.array([[1.0], [2.0], [3.0]])

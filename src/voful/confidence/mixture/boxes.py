@@ -23,10 +23,10 @@ def box_support(X: FloatArray, lower: FloatArray, upper: FloatArray, simplex: bo
     """
     n, d = X.shape
     out = np.empty(n)
+    gain, room, order = np.empty(d), np.empty(d), np.empty(d, dtype=np.int64)
     for k in range(n):
         x = X[k]
         budget, total = 1.0, 0.0
-        gain, room = np.empty(d), np.empty(d)
         for i in range(d):
             start = lower[i] if simplex else min(max(0.0, lower[i]), upper[i])
             budget -= abs(start)
@@ -38,7 +38,11 @@ def box_support(X: FloatArray, lower: FloatArray, upper: FloatArray, simplex: bo
                 room[i] = start - lower[i]
             else:  # to the other side of 0 it only pays to come as near as possible
                 room[i] = 0.0
-        order = np.argsort(-gain)
+            j = i
+            while j > 0 and gain[order[j - 1]] < gain[i]:
+                order[j] = order[j - 1]
+                j -= 1
+            order[j] = i
         for j in range(d):
             i = order[j]
             step = min(room[i], max(budget, 0.0))

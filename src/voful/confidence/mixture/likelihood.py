@@ -11,7 +11,6 @@ import numpy.typing as npt
 from voful import validation
 from voful.archive import Arrays
 from voful.confidence.mixture.base import MixtureSet
-from voful.confidence.mixture.linear_programmes import Programme
 from voful.confidence.mixture.log_likelihood import (
     maximum_likelihood,
     mixture_evidence,
@@ -124,7 +123,8 @@ class LikelihoodSet(MixtureSet):
         """Cut off what sticks out of the set, by tangents of L, starting from the simplex."""
         self.polytope.reset()
         for _ in range(ROUNDS):
-            corners = self._probes()
+            polytope = self.polytope
+            corners = polytope.vertices if polytope.has_vertices else polytope.touching
             level = relative_log_likelihood(p, n, self._center, corners)
             out = corners[level < -self.price * (1.0 + NEAR)]
             if len(out) == 0:
@@ -138,15 +138,6 @@ class LikelihoodSet(MixtureSet):
             slope = (n / (points @ p.T)) @ p
             # L(point) + slope.(theta - point) >= L(theta) >= -price
             self.polytope.cut(-slope, value + self.price - (slope * points).sum(axis=1))
-
-    def _probes(self) -> FloatArray:
-        """Corners of the polytope: all, or those along the axes of its boxes."""
-        if self.polytope.has_vertices:
-            return self.polytope.vertices
-        axes = np.concatenate([np.eye(self.dim), self.polytope.frame])
-        programme = Programme(self.polytope.domain, self.polytope.A, self.polytope.b)
-        found = [programme.maximiser(x) for x in np.concatenate([axes, -axes])]
-        return np.array([theta for theta in found if theta is not None]).reshape(-1, self.dim)
 
     def _contains(self, theta: FloatArray) -> bool:
         if not self.polytope.domain.contains(theta):

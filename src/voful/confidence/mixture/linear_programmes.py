@@ -77,6 +77,7 @@ class Programme:
     def __init__(self, domain: Domain, A: FloatArray, b: FloatArray) -> None:
         self._domain, self._A, self._b = domain, A, b
         self.used = np.zeros(len(b), dtype=np.bool_)  # rows that bounded some answer
+        self.maximisers: list[FloatArray] = []  # of the questions that had one
         rows = _columns(domain, A)
         total = np.ones((1, rows.shape[1]))
         self._solver = _solver(
@@ -86,20 +87,13 @@ class Programme:
             np.ones(rows.shape[1]),
         )
 
-    def maximiser(self, x: FloatArray) -> FloatArray | None:
-        """A theta that maximises <x, theta>, None where the solver found none."""
-        optimal, solution = self._ask(x)
-        z = np.array(solution.col_value)
-        return (z if self._domain.simplex else z[: len(x)] - z[len(x) :]) if optimal else None
-
-    def _ask(self, x: FloatArray) -> tuple[bool, Any]:
-        return _solve(self._solver, _columns(self._domain, x[None, :])[0])
-
     def maximum(self, x: FloatArray) -> float:
         """Upper bound of <x, theta>: the maximum, as far as the solver found it."""
-        optimal, solution = self._ask(x)
+        optimal, solution = _solve(self._solver, _columns(self._domain, x[None, :])[0])
         rest, total = x, 0.0
         if optimal:
+            z = np.array(solution.col_value)
+            self.maximisers.append(z if self._domain.simplex else z[: len(x)] - z[len(x) :])
             multipliers = np.maximum(np.array(solution.row_dual)[:-1], 0.0)
             self.used |= multipliers > 0.0
             total = float(multipliers @ self._b)

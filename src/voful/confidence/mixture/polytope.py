@@ -101,6 +101,7 @@ class PolytopeSet(ParameterSet):
         self.box = np.stack([np.full(d, low), np.ones(d)])  # ends of the coordinates
         self.frame = self.domain.tangent()
         self.ends = np.stack([np.full(n, -1.0), np.ones(n)])  # along the frame
+        self.touching = self.domain.corners  # where the latest boxes touch the polytope
 
     @property
     def has_vertices(self) -> bool:
@@ -248,6 +249,7 @@ class PolytopeSet(ParameterSet):
         center = self._chebyshev_center()
         self.frame = boxes.fitting_frame(self.domain, self.A, self.b, center)
         self.ends = boxes.box(programme, self.frame)
+        self.touching = np.array(programme.maximisers).reshape(-1, self.dim)
         useful = programme.used
         self.A, self.b = self.A[useful], self.b[useful]
 
