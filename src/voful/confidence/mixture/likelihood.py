@@ -12,6 +12,7 @@ from voful import validation
 from voful.archive import Arrays
 from voful.confidence.mixture.base import MixtureSet
 from voful.confidence.mixture.log_likelihood import (
+    LAPLACE,
     maximum_likelihood,
     mixture_evidence,
     outside_points,
@@ -31,16 +32,23 @@ NEAR = 0.02
 LEAST = 1e-200
 """What was seen is likelier than this wherever one divides by its likelihood."""
 
+MOST = 1e20
+"""Prices and their logarithms of wealth are at most so large."""
+
 
 class LikelihoodSet(MixtureSet):
-    """{theta : L(theta) >= ln(integral of e^L over the simplex) - ln(1/delta)}.
+    """{theta : L(theta) >= ln((integral of e^L over the simplex + e^F) / 2) - ln(1/delta)}.
 
     L(theta) = sum over transitions of ln <theta, p>, p_i the probability of the transition under
-    base model i. The likelihood of the uniform mixture of all theta, divided by that of theta*, is
-    a nonnegative martingale of mean 1, so theta* stays at all times with probability 1 - delta
-    (Ville; Robbins 1970). L is concave, the set is convex.
+    base model i. F is the same sum with a forecast instead of theta: for each transition, the
+    maximum of L + sum ln theta_i when `learn` was last called before it. The likelihood of the
+    uniform mixture of all theta [1] and that of the forecasts [2], divided by that of theta*, are
+    nonnegative martingales of mean 1. So is their average, and theta* stays at all times with
+    probability 1 - delta (Ville). L is concave, the set is convex; F <= max L, so that its maximum
+    is always a member.
 
-    The integral is bounded from below (`mixture_evidence`), `support` is that of a polytope of
+    The integral is bounded from below (`mixture_evidence`), which loses some nats for each base
+    model; the forecasts, renewed by every `learn`, lose fewer. `support` is that of a polytope of
     tangents of L around the set. Only counts of transitions are kept.
 
     Parameters
@@ -50,10 +58,16 @@ class LikelihoodSet(MixtureSet):
     failure_prob
         delta.
     width_scale
-        Multiplies the price, ln(1/delta) plus what the integral loses against the maximum of L.
+        Multiplies the price, ln(1/delta) plus what the right side loses against the maximum of L.
+
+    References
+    ----------
+    [1] Robbins. Statistical methods related to the law of the iterated logarithm. Annals of
+        Mathematical Statistics 41, 1970.
+    [2] Wasserman, Ramdas, Balakrishnan. Universal inference. PNAS 117, 2020 (section 8).
     """
 
-    _arrays: ClassVar[tuple[str, ...]] = ("counts", "_center", "_price")
+    _arrays: ClassVar[tuple[str, ...]] = ("counts", "_center", "_forecast", "_wealth", "_price")
 
     def __init__(
         self, laws: npt.ArrayLike, *, failure_prob: float = 0.05, width_scale: float = 1.0
@@ -70,6 +84,8 @@ class LikelihoodSet(MixtureSet):
         self._possible = p.max(axis=1) > 0.0
         self.counts = np.zeros(len(p))
         self._center = self.polytope.domain.middle
+        self._forecast = self._center
+        self._wealth = np.zeros(1)  # F - L(center)
         self._price = np.array([math.log(1.0 / self.failure_prob)])
 
     def _invariants(self, state: Arrays) -> Invariants:
@@ -80,8 +96,9 @@ class LikelihoodSet(MixtureSet):
         likely = self._laws @ center
         seen = np.bincount(self._where, weights=counts, minlength=len(self._laws)) > 0.0
         yield "a centre under which it can happen", bool((likely[seen] > LEAST).all())
-        price = state["_price"][0]
-        yield "a price", bool(0.0 <= price <= 1e20)
+        yield "a forecast in the simplex", self.polytope.domain.contains(state["_forecast"])
+        yield "a wealth", bool(-MOST <= state["_wealth"][0] <= MOST)
+        yield "a price", bool(0.0 <= state["_price"][0] <= MOST)
 
     @property
     def n_observations(self) -> int:
@@ -105,17 +122,23 @@ class LikelihoodSet(MixtureSet):
             raise validation.fail("counts", more, "whole numbers >= 0")
         if (more[~self._possible] > 0.0).any():
             raise validation.fail("counts", more, "transitions that some base model allows")
+        old, new = self._informative(self.counts), self._informative(more)
         self.counts += more
-        p, n = self._informative()
+        p, n = self._informative(self.counts)
         if len(n) == 0:
             return
-        self._center = maximum_likelihood(p, n, self._center)
-        self._price[0] = math.log(1.0 / self.failure_prob) - mixture_evidence(p, n, self._center)
+        center = maximum_likelihood(p, n, self._center)
+        moved = relative_log_likelihood(*old, center, self._center[None, :])
+        forecast = relative_log_likelihood(*new, center, self._forecast[None, :])
+        self._wealth[:] = np.maximum(self._wealth + moved + forecast, -MOST)
+        evidence = np.logaddexp(mixture_evidence(p, n, center), self._wealth[0]) - math.log(2.0)
+        self._center, self._forecast = center, maximum_likelihood(p, n, center, LAPLACE)
+        self._price[0] = math.log(1.0 / self.failure_prob) - min(evidence, 0.0)
         self._wrap(p, n)
 
-    def _informative(self) -> tuple[FloatArray, FloatArray]:
+    def _informative(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Distinct laws that were seen, and how often; those no base model favours say nothing."""
-        n = np.bincount(self._where, weights=self.counts, minlength=len(self._laws))
+        n = np.bincount(self._where, weights=counts, minlength=len(self._laws))
         told = (n > 0.0) & (np.ptp(self._laws, axis=1) > 0.0)
         return np.ascontiguousarray(self._laws[told]), n[told]
 
@@ -142,6 +165,6 @@ class LikelihoodSet(MixtureSet):
     def _contains(self, theta: FloatArray) -> bool:
         if not self.polytope.domain.contains(theta):
             return False
-        p, n = self._informative()
+        p, n = self._informative(self.counts)
         level = float(relative_log_likelihood(p, n, self._center, theta[None, :])[0])
         return level >= -self.price * (1.0 + TOLERANCE)

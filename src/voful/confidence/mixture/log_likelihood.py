@@ -7,10 +7,16 @@ Everything is relative to L at a reference: sums of n_v ln(1 + <theta - referenc
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from voful.typing import FloatArray
+
+PENALTIES = (1.0, 1e-2, 1e-4, 1e-6)
+LAPLACE = (1.0,)
+"""Ends where each base model has one success more: Laplace's rule, and a forecast that excludes
+nothing."""
 
 
 def relative_log_likelihood(
@@ -23,17 +29,19 @@ def relative_log_likelihood(
     return levels
 
 
-def maximum_likelihood(p: FloatArray, n: FloatArray, start: FloatArray) -> FloatArray:
+def maximum_likelihood(
+    p: FloatArray, n: FloatArray, start: FloatArray, penalties: Sequence[float] = PENALTIES
+) -> FloatArray:
     """argmax of L over the simplex, by Newton steps on L + eps sum ln theta_i, eps falling to 1e-6.
 
     Both terms are self-concordant up to the factor eps: damped steps always converge. The maximum
-    of L is missed by at most eps d.
+    of L is missed by at most eps d, eps the last of the penalties.
     """
     d = p.shape[1]
     theta: FloatArray = 0.9 * start + 0.1 / d
     system = np.zeros((d + 1, d + 1))
     system[d, :d] = system[:d, d] = 1.0
-    for eps in (1.0, 1e-2, 1e-4, 1e-6):
+    for eps in penalties:
         for _ in range(50):
             q = p @ theta
             gradient = (n / q) @ p + eps / theta
