@@ -84,7 +84,7 @@ class LikelihoodSet(MixtureSet):
         self._possible = p.max(axis=1) > 0.0
         self.counts = np.zeros(len(p))
         self._center = self.polytope.domain.middle
-        self._forecast = self._center
+        self._forecast = self._center.copy()
         self._wealth = np.zeros(1)  # F - L(center)
         self._price = np.array([math.log(1.0 / self.failure_prob)])
 
