@@ -8,6 +8,7 @@ from typing import Any
 
 from voful import validation
 from voful.parameters import parameter
+from voful.typing import FloatArray
 
 ON_CHANGE = ("restart", "warn", "raise")
 
@@ -48,6 +49,20 @@ def range_length(bounds: tuple[float, float] | None) -> float:
     if bounds is None:
         raise validation.fail("noise_bound", None, "a number > 0 where reward_range is None")
     return validation.scale("reward_range (its length)", bounds[1] - bounds[0])
+
+
+def theta_center() -> Any:
+    """A point, or None; `center_of` checks it."""
+    meaning = "Centre of the ball in which theta* lies; None: 0."
+    return parameter(lambda name, value: value, meaning, default=None)
+
+
+def center_of(policy: Any) -> FloatArray | None:
+    """`theta_center`, checked now that the dimension is known."""
+    if policy.theta_center is not None:
+        policy.theta_center = validation.vector("theta_center", policy.theta_center, policy.dim)
+    center: FloatArray | None = policy.theta_center
+    return center
 
 
 def noise_scale(meaning: str) -> Any:

@@ -39,7 +39,7 @@ from voful.confidence.standing import REFUTED, STATUS
 from voful.monitor.watch import begin_anew, respond, watch_round, written_into
 from voful.parameters import parameter
 from voful.typing import BoolArray, FloatArray, Seed
-from voful.validation import boolean, choice, fail, nonnegative_float, positive_int, vector
+from voful.validation import boolean, choice, fail, nonnegative_float, positive_int
 
 
 class WatchedState(NamedTuple):
@@ -256,9 +256,7 @@ class BetOFUL(AdaptingPolicy):
     theta_norm: float | None = given.theta_norm_or_none(
         "|theta* - theta_center| <= theta_norm; theta_center None: 0."
     )
-    theta_center: npt.ArrayLike | None = parameter(
-        lambda name, value: value, "Centre of the ball in which theta* lies; None: 0.", default=None
-    )
+    theta_center: npt.ArrayLike | None = given.theta_center()
     feature_norm: float = given.feature_norm()
     bet: str = parameter(
         partial(choice, allowed=(*BETS, CUT)),
@@ -299,9 +297,7 @@ class BetOFUL(AdaptingPolicy):
 
     def _build(self) -> None:
         super()._build()
-        center = None
-        if self.theta_center is not None:
-            self.theta_center = center = vector("theta_center", self.theta_center, self.dim)
+        center = given.center_of(self)
         if self.audit is not None and self.on_change != "restart":
             raise fail("audit", self.audit, 'None unless on_change="restart"')
         plain = partial(

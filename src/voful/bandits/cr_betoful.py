@@ -14,9 +14,7 @@ from voful.confidence.betting.constant_risk import ConstantRiskSet, risk_holds
 from voful.confidence.betting.risk_round import risk_observe
 from voful.confidence.betting.risk_state import RAD, RiskState, nothing_left, open_ellipsoid
 from voful.confidence.rule import rule
-from voful.parameters import parameter
 from voful.typing import BoolArray, FloatArray, Seed
-from voful.validation import vector
 
 
 @kernel
@@ -58,23 +56,18 @@ class CRBetOFUL(CompiledPolicy, OptimisticPolicy):
     theta_norm: float = given.theta_norm(
         "rho: |theta* - theta_center| <= rho; theta_center None: 0."
     )
-    theta_center: npt.ArrayLike | None = parameter(
-        lambda name, value: value, "Centre of the ball in which theta* lies; None: 0.", default=None
-    )
+    theta_center: npt.ArrayLike | None = given.theta_center()
     feature_norm: float = given.feature_norm()
     seed: Seed = given.seed()
 
     def _build(self) -> None:
         super()._build()
-        center = None
-        if self.theta_center is not None:
-            self.theta_center = center = vector("theta_center", self.theta_center, self.dim)
         self._set = self._heed(
             ConstantRiskSet(
                 self._space,
                 failure_prob=self.failure_prob,
                 theta_norm=self.theta_norm,
-                theta_center=center,
+                theta_center=given.center_of(self),
             )
         )
         self._play_on(self._set.rule_state)
