@@ -32,7 +32,7 @@ def compile_evaluation() -> None:
     X, y = data(40)
     log = Log(np.zeros(20, dtype=np.int64), y[:20], np.full((20, 2), 0.5), arms=X.reshape(20, 2, 3))
     for options in ({"estimator": "ips"}, {"estimator": "dr", "dim": DIM}):
-        evaluator = Evaluator(**options)  # type: ignore[arg-type]
+        evaluator = Evaluator(**options)
         evaluator.update(log, np.full((20, 2), 0.5))
         evaluator.interval()
 
