@@ -4,18 +4,25 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := .venv-peers
 
-.PHONY: demo test test-full test-plain lint warm bench bench-peers performance derive docs figures wheel clean
+# Images often forbid Python to keep what it has compiled; here hundreds of processes would compile the library again.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo test test-full test-plain lint warm warm-tests bench bench-peers performance derive docs figures wheel clean
 
 demo: $(VENV)/.base
 	$(BIN)/voful demo --out out/demo
 
 # Kernels first: two workers of the tests would compile the same ones, each for itself. The type checker takes one core meanwhile.
 test test-full: $(VENV)/.dev
-	$(MAKE) --no-print-directory --jobs 2 lint warm
+	$(MAKE) --no-print-directory --jobs 2 lint warm-tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(if $(filter test-full,$@),--full)
 
 warm: $(VENV)/.base
 	$(BIN)/voful warm --studies
+
+# And what tests call beyond that.
+warm-tests: warm $(VENV)/.dev
+	$(BIN)/python tests/kernels.py
 
 # Every algorithm in plain Python, as a debugger sees it.
 test-plain: $(VENV)/.dev

@@ -55,25 +55,23 @@ def slow(mode: str = "slow") -> str:
     return SLOW.replace("MODE", repr(mode))
 
 
-def test_a_terminal_is_told_once_that_it_waits() -> None:
-    assert run(slow()).splitlines() == [NOTICE]
-
-
-def test_nothing_is_said_where_nobody_waits() -> None:
+def test_who_waits_is_told_once_and_nobody_else() -> None:
     silenced = "import logging; logging.getLogger('voful').setLevel(logging.ERROR)\n"
+    configured = "import logging; logging.basicConfig(level=logging.INFO)\n"
     with ThreadPoolExecutor() as at_once:  # what they do is sleep
         said = {
+            "a terminal": at_once.submit(run, slow()),
+            "a pipe that logs": at_once.submit(run, configured + slow(), terminal=False),
             "a pipe": at_once.submit(run, slow(), terminal=False),
             "less than a second": at_once.submit(run, slow("quick")),
             "VOFUL_QUIET": at_once.submit(run, slow(), {"VOFUL_QUIET": "1"}),
             "logging": at_once.submit(run, silenced + slow()),
         }
-    assert {where: words.result() for where, words in said.items()} == dict.fromkeys(said, "")
-
-
-def test_logging_hears_of_it_where_nobody_waits() -> None:
-    configured = "import logging; logging.basicConfig(level=logging.INFO)\n"
-    assert run(configured + slow(), terminal=False).splitlines() == [f"INFO:voful:{NOTICE}"]
+    heard = {where: words.result().splitlines() for where, words in said.items()}
+    assert heard == {where: [] for where in said} | {
+        "a terminal": [NOTICE],
+        "a pipe that logs": [f"INFO:voful:{NOTICE}"],
+    }
 
 
 def test_an_empty_cache_is_filled_with_a_notice_and_then_without(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from voful.experiments.study.run import Run
 from voful.experiments.study.study import read_study
 
 TIMES = ["select_time", "update_time"]
-KILLS = 20 if full() else 4  # tests/faults/test_kills.py kills at every kind of call
+KILLS = 20 if full() else 2  # tests/faults/test_kills.py kills at every kind of call
 
 LOGGING = """
 import os
@@ -98,11 +98,13 @@ def test_kills_change_nothing(tmp_path: Path) -> None:
     """Exactly the results of an undisturbed study; no file torn, nothing stored played again."""
     (tmp_path / "calm").mkdir()
     (tmp_path / "killed").mkdir()
-    rounds = 2000 if full() else 1000  # so long that 20 kills leave something to play
-    calm = write_study(tmp_path / "calm", rounds=rounds)
-    study = write_study(tmp_path / "killed", rounds=rounds)
+    # So long that 20 kills leave something to play.
+    rounds, replicates = (2000, 16) if full() else (1000, 8)
+    calm = write_study(tmp_path / "calm", rounds=rounds, replicates=replicates)
+    study = write_study(tmp_path / "killed", rounds=rounds, replicates=replicates)
+    runs = 4 * replicates
     with inline():
-        assert run_study(read_study(calm), tmp_path / "calm" / "out").played == 64
+        assert run_study(read_study(calm), tmp_path / "calm" / "out").played == runs
 
     out = tmp_path / "killed" / "out"
     logged = {seed_of(run): run.key for run in read_study(study).runs() if run.contender.code}
@@ -128,16 +130,16 @@ def test_kills_change_nothing(tmp_path: Path) -> None:
         again = {logged[line] for line in begun(study)[seen:]}
         kept = {name_of(out / name) for name in stored}
         assert not again & kept, "a stored run was played again"
-        assert len(now) < 64, "the study ended before the last kill"
+        assert len(now) < runs, "the study ended before the last kill"
 
-    finish(start(study, out, "--workers", "2"))
-    assert len(Store(out).keys()) == 64
+    assert typed("run", str(study), "--out", str(out)).exit_code == 0
+    assert len(Store(out).keys()) == runs
     undisturbed = voful.results(tmp_path / "calm" / "out")
     # The log's place is a parameter of the policy, so keys differ; seeds and numbers do not.
     assert voful.results(out).drop(TIMES).equals(undisturbed.drop(TIMES))
     assert not list(out.rglob("*.tmp"))
     repeated = typed("run", str(study), "--out", str(out))
-    assert "nothing to do: all 64 runs are stored" in repeated.output
+    assert f"nothing to do: all {runs} runs are stored" in repeated.output
 
 
 def test_workers_die_with_their_study(tmp_path: Path) -> None:
@@ -169,19 +171,19 @@ def members(session: int) -> list[int]:
 
 
 def test_two_at_once_never_mix(tmp_path: Path) -> None:
-    study, out = write_study(tmp_path, rounds=2000, replicates=8), tmp_path / "out"
+    study, out = write_study(tmp_path, rounds=2000, replicates=4), tmp_path / "out"
     first = start(study, out, "--workers", "1")
     wait_until_stored(first, out, 1)
     second = typed("run", str(study), "--out", str(out))
     assert second.exit_code == 1
     assert f"another voful is writing there (process {first.pid} " in second.output
-    assert "32/32 runs" in finish(first)
+    assert "16/16 runs" in finish(first)
     assert first.returncode == 0
-    assert len(begun(study)) == 16
+    assert len(begun(study)) == 8
 
 
 def test_ctrl_c_stops_cleanly(tmp_path: Path) -> None:
-    study, out = write_study(tmp_path, rounds=20_000), tmp_path / "out"
+    study, out = write_study(tmp_path, rounds=5000), tmp_path / "out"
     process = start(study, out, "--workers", "2")
     wait_until_stored(process, out, 2)
     os.killpg(process.pid, signal.SIGINT)
@@ -242,9 +244,9 @@ def test_failures_are_shown_and_change_the_exit_code(tmp_path: Path) -> None:
         'name = "study"\nrounds = 50\nreplicates = 2\n[[policy]]\nid = "mine.py:Mine"\n'
         '[[policy]]\nid = "oful"\n[[problem]]\nname = "a"\ndim = 2\n'
     )
-    process = start(study, out, "--workers", "2")
-    message = finish(process)
-    assert process.returncode == 1
+    failed = typed("run", str(study), "--out", str(out))
+    message = failed.output
+    assert failed.exit_code == 1
     assert "a/Mine/0 failed, trying once more" in message
     assert "a/Mine/0 failed again, given up" in message
     assert "2 runs failed twice" in message

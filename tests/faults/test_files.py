@@ -26,7 +26,7 @@ from voful.mdp.model import MAX_HORIZON, LinearMixtureModel
 from voful.mdp.planning import MOST_ROWS
 from voful.persistence import Stateful
 
-N_FILES = 20_000 if full() else 600
+N_FILES = 20_000 if full() else 300
 SEED = 20
 
 
@@ -65,7 +65,8 @@ def test_crafted_files_are_refused_or_played(files: Path) -> None:
 
 def test_the_suite_can_fail(files: Path) -> None:
     """The control: without the invariants, wrong answers, errors or deaths show up."""
-    assert any("wrong" in line for line in outcomes(files, 150, harm="invariants"))
+    told = (line for n in (90, 150) for line in outcomes(files, n, harm="invariants"))
+    assert any("wrong" in line for line in told)
 
 
 @pytest.mark.parametrize("id", [entry.id for entry in registry.entries()])

@@ -18,7 +18,8 @@ import pytest
 import voful
 from helpers import full
 
-KILLS, INTERRUPTS = (100, 50) if full() else (10, 3)
+KILLS, INTERRUPTS = (100, 50) if full() else (6, 2)
+DIRECTORIES = 5 if full() else 2  # which kills hit in turn
 
 STUDY = """
 name = "killed"
@@ -83,13 +84,13 @@ def test_killed_at_failpoints(host: Host, tmp_path: Path) -> None:
     total = events(host.play("calm", study, tmp_path / "calm", 0))
     calm = numbers(tmp_path / "calm")
     for k, n in enumerate(np.linspace(1, total - 1, KILLS).astype(int)):
-        out = tmp_path / f"out-{k % 5}"
+        out = tmp_path / f"out-{k % DIRECTORIES}"
         died = host.play("kill", study, out, int(n))
         assert died.returncode in (-9, 0), died.said  # 0: what was left took fewer events
         if (out / "manifest.json").exists():
             stored = numbers(out)  # readable at any time, each row as in the calm one
             assert stored.join(calm, on=stored.columns, how="anti", nulls_equal=True).is_empty()
-    for k in range(min(5, KILLS)):
+    for k in range(DIRECTORIES):
         host.play("calm", study, tmp_path / f"out-{k}", 0)
         assert numbers(tmp_path / f"out-{k}").equals(calm)
         assert not list((tmp_path / f"out-{k}").rglob("*.tmp"))

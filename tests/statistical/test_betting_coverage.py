@@ -36,7 +36,7 @@ from voful.confidence.betting.state import (
 from voful.envs import linear_bandit
 
 LAWS = ["gaussian", "two_point", "rare_positive", "rare_negative", "heteroscedastic", "adversary"]
-DELTA, ROUNDS = 0.1, 300
+DELTA, ROUNDS = 0.1, 300 if full() else 200
 PROVED = 308 if full() else 2  # runs of a setting that are held against the proof, in Python
 
 

@@ -25,7 +25,7 @@ from voful.envs import linear_bandit
 from voful.typing import FloatArray
 
 LAWS = ["gaussian", "two_point", "rare_positive", "rare_negative", "heteroscedastic", "adversary"]
-DELTA, ROUNDS = 0.1, 300
+DELTA, ROUNDS = 0.1, 300 if full() else 200
 WATCHED = 308 if full() else 4  # runs of a dimension that are looked at in every round
 
 

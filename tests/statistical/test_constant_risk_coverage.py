@@ -33,7 +33,7 @@ from voful.experiments.play.loop import play
 from voful.typing import FloatArray
 
 LAWS = ["gaussian", "two_point", "rare_positive", "rare_negative", "heteroscedastic", "adversary"]
-DELTA, ROUNDS = 0.1, 300
+DELTA, ROUNDS = 0.1, 300 if full() else 200
 LONG = 1_000_000 if full() else 100_000
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers import assert_condemned, assert_exit_rate, coverage_runs, last_record
+from helpers import assert_condemned, assert_exit_rate, coverage_runs, full, last_record
 from voful import OFUL
 from voful.envs import linear_bandit
 
@@ -19,7 +19,7 @@ LAWS = [
     "gaussian", "two_point", "rare_positive", "rare_negative", "bernoulli", "heteroscedastic",
     "adversary",
 ]  # fmt: skip
-DELTA, ROUNDS = 0.1, 300
+DELTA, ROUNDS = 0.1, 300 if full() else 200
 
 
 def left(law: str, run: int, **params: Any) -> bool:

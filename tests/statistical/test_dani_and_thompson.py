@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers import assert_condemned, assert_covers, count, in_turn, last_record
+from helpers import assert_condemned, assert_covers, count, full, in_turn, last_record
 from voful import registry
 from voful.envs import linear_bandit
 
 LAWS = ["gaussian", "rare_positive", "adversary"]
-DELTA, ROUNDS = 0.1, 300
+DELTA, ROUNDS = 0.1, 300 if full() else 200
 
 
 def left(id: str, law: str, run: int, **params: Any) -> bool:

@@ -11,7 +11,7 @@ from voful import registry
 from voful.envs.mixture.families import ctgoal
 from voful.experiments.play.episodes import play_episodes
 
-EPISODES = 3000 if full() else 1500
+EPISODES = 3000 if full() else 1000
 PERMUTATIONS = ([0.15, 0.25, 0.6], [0.25, 0.6, 0.15])
 
 

@@ -29,7 +29,7 @@ from voful.typing import FloatArray
 
 IDS = [entry.id for entry in registry.entries("bandit") if entry.needs_variance]
 LAWS = ["two_point", "rare_positive", "adversary", "heteroscedastic"]
-DELTA, ROUNDS = 0.1, 300
+DELTA, ROUNDS = 0.1, 300 if full() else 200
 
 
 def problem(law: str, run: int) -> Any:

@@ -15,6 +15,7 @@ from helpers import (
     assert_covers,
     assert_exit_rate,
     coverage_runs,
+    full,
     in_turn,
     last_record,
     sphere,
@@ -23,7 +24,7 @@ from voful import registry
 from voful.envs import linear_bandit
 
 LAWS = ["two_point", "rare_positive", "adversary"]
-DELTA, ROUNDS = 0.1, 400
+DELTA, ROUNDS = 0.1, 400 if full() else 200
 
 
 def left(id: str, law: str, run: int, **params: Any) -> bool:

@@ -13,7 +13,7 @@ from voful.confidence.peeled.cuts import supports
 from voful.confidence.peeled.outer_polytope import new_polytope
 from voful.typing import FloatArray
 
-STATES = 2500 if full() else 100  # certified answers take a twentieth of a second each
+STATES = 2500 if full() else 60  # certified answers take a twentieth of a second each
 BALL_WIDTH = 2.0
 
 

@@ -35,6 +35,7 @@ def test_demo_prints_a_table_writes_a_figure_and_opens_the_page(
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", opened.append)
     monkeypatch.setattr("voful.cli._warm", lambda *args: None)  # test_warming is about it
+    monkeypatch.setattr("voful.experiments.study.demo.SNAPSHOTS", 5)
     size = ["--rounds", "50", "--replicates", "2", "--workers", "1"]
     arguments = ["demo", "--out", str(tmp_path / "d"), *size]
     with inline(), unrendered():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import voful
+from helpers import full
 from mdp_helpers import random_model, signed_model
 from voful import VARLin, VARLin2
 from voful.concentration import freedman_curvature
@@ -64,15 +65,16 @@ def test_the_price_is_far_below_varlins() -> None:
 
 def test_it_learns_where_the_paper_has_not_begun() -> None:
     env = ctgoal(16, theta_star=[0.15, 0.25, 0.6], seed=1)
+    episodes = 6000 if full() else 3000
     for scale in (1.0, 0.1):
-        agent = VARLin2(env.model, n_episodes=6000, iota_scale=scale)
-        *_, last = play_episodes(agent, env, 6000)
+        agent = VARLin2(env.model, n_episodes=episodes, iota_scale=scale)
+        *_, last = play_episodes(agent, env, episodes)
         assert last.covered
         assert last.optimistic
         width = np.ptp(agent.confidence_set.interval(np.eye(3)), axis=0)
         assert width.max() < 0.9
-    paper = VARLin(env.model, n_episodes=6000, constants="paper")
-    *_, last = play_episodes(paper, env, 6000)
+    paper = VARLin(env.model, n_episodes=episodes, constants="paper")
+    *_, last = play_episodes(paper, env, episodes)
     np.testing.assert_allclose(np.ptp(paper.confidence_set.interval(np.eye(3)), axis=0), 1.0)
 
 
