@@ -183,8 +183,9 @@ def forecasts(p: FloatArray, batches: list[FloatArray]) -> float:
 
 
 def softmax(z: FloatArray) -> FloatArray:
-    e: FloatArray = np.exp(z - z.max())
-    return e / e.sum()
+    e = np.exp(z - z.max())
+    normalised: FloatArray = e / e.sum()
+    return normalised
 
 
 @pytest.mark.parametrize("dim", [2, 3, 6])
