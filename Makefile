@@ -97,13 +97,14 @@ clean:
 	rm -rf $(VENV) $(PEERS) build dist site docs/tutorials docs/reference/api out .pytest_cache .hypothesis .mypy_cache .ruff_cache
 	find src -name '*.nb[ic]' -delete
 
+# What is imported is compiled then; most of what is installed never is.
 $(VENV)/.base: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --no-compile --quiet --disable-pip-version-check --editable .
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs,ray]'
+	$(BIN)/python -m pip install --no-compile --quiet --disable-pip-version-check --editable '.[dev,docs,ray]'
 	touch $@
 
 $(PEERS)/.peers: pyproject.toml benchmarks/peers-requirements.txt
