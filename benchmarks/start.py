@@ -1,10 +1,11 @@
 """How long a new process waits: for the import, and for a first choice with kernels from disk.
 
-python benchmarks/start.py
+python benchmarks/start.py        # with kernels from disk
+python benchmarks/start.py cold   # with an empty cache: BetOFUL's first choice, then a first study
 
 CPU time of processes from their start, interpreter included, medians over repetitions that take
 turns. Next to it the least that Numba allows: one compiled function of one line, from its cache
-on disk.
+on disk. Cold: CPU time of the calls themselves, imports not counted.
 """
 
 from __future__ import annotations
@@ -31,6 +32,23 @@ CODES = {
     "BetOFUL, a first select": NUMPY + CHOICE.format("BetOFUL"),
 }
 ONE_LINE = "import numba\n@numba.njit(cache=True)\ndef line(x):\n    return x[0] + 1.0\n"
+COLD = """
+import time
+import numpy as np
+import voful
+from voful.experiments.play.execute import attempt
+from voful.experiments.study.study import parse_study
+
+study = 'name = "first"\\nrounds = 1000\\nreplicates = 1\\n'
+study += '[[policy]]\\nid = "betoful"\\n[[problem]]\\nname = "a"\\ndim = 5\\n'
+(run,) = parse_study(study).runs()
+policy, arms = voful.BetOFUL(5), np.eye(5)
+began = time.process_time()
+policy.update(arms[policy.select(arms)], 0.5)
+chosen = time.process_time()
+attempt(run)
+print(chosen - began, time.process_time() - chosen)
+"""
 CLOCK = "\nimport time; print(time.process_time())"
 
 
@@ -66,5 +84,25 @@ def table(medians: dict[str, float]) -> str:
     )
 
 
+def measure_cold(repetitions: int = 3) -> dict[str, float]:
+    """Medians, each process with an empty cache of kernels of its own."""
+    taken = []
+    for _ in range(repetitions):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run(
+                [sys.executable, "-c", COLD],
+                env={**os.environ, "NUMBA_CACHE_DIR": folder},
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+        taken.append([float(number) for number in done.stdout.split()])
+    first, study = zip(*taken, strict=True)
+    return {
+        "BetOFUL, a first select and update": median(first),
+        "after it, a first run of a study": median(study),
+    }
+
+
 if __name__ == "__main__":
-    print(table(measure_start()))
+    print(table(measure_cold() if sys.argv[1:] == ["cold"] else measure_start()))
