@@ -12,10 +12,10 @@ from voful import validation
 from voful.archive import Arrays
 from voful.confidence.mixture.base import MixtureSet
 from voful.confidence.mixture.log_likelihood import (
-    LAPLACE,
     maximum_likelihood,
     mixture_evidence,
     outside_points,
+    penalised_maximum,
     relative_log_likelihood,
 )
 from voful.confidence.mixture.polytope import PolytopeSet
@@ -33,7 +33,7 @@ LEAST = 1e-200
 """What was seen is likelier than this wherever one divides by its likelihood."""
 
 MOST = 1e20
-"""Prices and their logarithms of wealth are at most so large."""
+"""Prices and losses of forecasts are at most so large, in nats."""
 
 
 class LikelihoodSet(MixtureSet):
@@ -48,8 +48,8 @@ class LikelihoodSet(MixtureSet):
     is always a member.
 
     The integral is bounded from below (`mixture_evidence`), which loses some nats for each base
-    model; the forecasts, renewed by every `learn`, lose fewer. `support` is that of a polytope of
-    tangents of L around the set. Only counts of transitions are kept.
+    model; where `learn` is called often, the forecasts lose fewer. `support` is that of a polytope
+    of tangents of L around the set. Only counts of transitions are kept.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class LikelihoodSet(MixtureSet):
     ----------
     [1] Robbins. Statistical methods related to the law of the iterated logarithm. Annals of
         Mathematical Statistics 41, 1970.
-    [2] Wasserman, Ramdas, Balakrishnan. Universal inference. PNAS 117, 2020 (section 8).
+    [2] Wasserman, Ramdas, Balakrishnan. Universal inference. PNAS 117, 2020.
     """
 
     _arrays: ClassVar[tuple[str, ...]] = ("counts", "_center", "_forecast", "_wealth", "_price")
@@ -80,6 +80,8 @@ class LikelihoodSet(MixtureSet):
         self.width_scale = validation.positive_float("width_scale", width_scale)
         # Transitions with the same law count as one.
         self._laws, where = np.unique(p, axis=0, return_inverse=True)
+        # Only ratios count: powers of 2, which do not round, bring every law near 1.
+        self._laws = np.ldexp(self._laws, -np.frexp(self._laws.max(axis=1, keepdims=True))[1])
         self._where = where.reshape(-1)
         self._possible = p.max(axis=1) > 0.0
         self.counts = np.zeros(len(p))
@@ -97,7 +99,7 @@ class LikelihoodSet(MixtureSet):
         seen = np.bincount(self._where, weights=counts, minlength=len(self._laws)) > 0.0
         yield "a centre under which it can happen", bool((likely[seen] > LEAST).all())
         yield "a forecast in the simplex", self.polytope.domain.contains(state["_forecast"])
-        yield "a wealth", bool(-MOST <= state["_wealth"][0] <= MOST)
+        yield "a wealth", bool(-MOST <= state["_wealth"][0] <= 0.0)
         yield "a price", bool(0.0 <= state["_price"][0] <= MOST)
 
     @property
@@ -116,7 +118,11 @@ class LikelihoodSet(MixtureSet):
         return self.width_scale * float(self._price[0])
 
     def learn(self, counts: npt.ArrayLike) -> None:
-        """Learn how often each transition happened since the last call, shape (n,)."""
+        """Learn how often each transition happened since the last call, shape (n,).
+
+        In the order in which they happened: what was played with knowledge of a transition may not
+        be learnt before it, or the forecasts had seen what they forecast.
+        """
         more = validation.vector("counts", counts, len(self.counts))
         if more.min() < 0.0 or (more != np.floor(more)).any():
             raise validation.fail("counts", more, "whole numbers >= 0")
@@ -127,12 +133,13 @@ class LikelihoodSet(MixtureSet):
         p, n = self._informative(self.counts)
         if len(n) == 0:
             return
-        center = maximum_likelihood(p, n, self._center)
+        forecast = penalised_maximum(p, n, 0.9 * self._center + 0.1 / self.dim, 1.0)
+        center = maximum_likelihood(p, n, forecast)
         moved = relative_log_likelihood(*old, center, self._center[None, :])
-        forecast = relative_log_likelihood(*new, center, self._forecast[None, :])
-        self._wealth[:] = np.maximum(self._wealth + moved + forecast, -MOST)
+        earned = relative_log_likelihood(*new, center, self._forecast[None, :])
+        self._wealth[:] = np.clip(self._wealth + moved + earned, -MOST, 0.0)
         evidence = np.logaddexp(mixture_evidence(p, n, center), self._wealth[0]) - math.log(2.0)
-        self._center, self._forecast = center, maximum_likelihood(p, n, center, LAPLACE)
+        self._center, self._forecast = center, forecast
         self._price[0] = math.log(1.0 / self.failure_prob) - min(evidence, 0.0)
         self._wrap(p, n)
 
