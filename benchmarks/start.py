@@ -46,7 +46,7 @@ policy, arms = voful.BetOFUL(5), np.eye(5)
 began = time.process_time()
 policy.update(arms[policy.select(arms)], 0.5)
 chosen = time.process_time()
-attempt(run)
+assert attempt(run).columns is not None
 print(chosen - began, time.process_time() - chosen)
 """
 CLOCK = "\nimport time; print(time.process_time())"
@@ -105,4 +105,5 @@ def measure_cold(repetitions: int = 3) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    print(table(measure_cold() if sys.argv[1:] == ["cold"] else measure_start()))
+    commands = {"": measure_start, "cold": measure_cold}
+    print(table(commands["".join(sys.argv[1:])]()))

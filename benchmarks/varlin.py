@@ -2,7 +2,7 @@
 
 python benchmarks/varlin.py regret    # ctgoal, K = 20 000, three permutations, two seeds
 python benchmarks/varlin.py cost      # CPU seconds and memory of the acceptance cells
-python benchmarks/varlin.py eight     # ctgoal, d = 8, H = 64, K = 5000, on three kinds of weights
+python benchmarks/varlin.py eight [SEED]  # ctgoal, d = 8, H = 64, K = 5000, three kinds of weights
 python benchmarks/varlin.py printed   # episodes until the paper's constants cut, and plan well
 """
 
@@ -115,13 +115,13 @@ def cost() -> bool:
     return fine and megabytes < 1000
 
 
-def eight(dim: int = 8, n_episodes: int = 5000) -> bool:
+def eight(seed: int = 0, dim: int = 8, n_episodes: int = 5000) -> bool:
     """Regret and cost where boxes stand for the set, and whether theta* was always in it.
 
     "steps" are (1..8)/36 in all rotations: the best action is hardly better than the next one.
     "drawn" come from Dirichlet's law, all weights 1: most actions are much worse.
     """
-    steps, rng = np.arange(1.0, dim + 1.0), np.random.default_rng(0)
+    steps, rng = np.arange(1.0, dim + 1.0), np.random.default_rng(seed)
     weights = {
         "default": [None],
         "steps": [np.roll(steps / steps.sum(), turn) for turn in range(dim)],
@@ -134,7 +134,7 @@ def eight(dim: int = 8, n_episodes: int = 5000) -> bool:
         run(AGENTS[name], ctgoal(16, dim=dim), 30)
         for kind, thetas in weights.items():
             played = [
-                run(AGENTS[name], ctgoal(64, dim=dim, theta_star=theta, seed=2), n_episodes)
+                run(AGENTS[name], ctgoal(64, dim=dim, theta_star=theta, seed=seed + 2), n_episodes)
                 for theta in thetas
             ]
             costs = [record.regret for record in played]
@@ -166,5 +166,10 @@ def printed() -> bool:
 
 
 if __name__ == "__main__":
-    commands = {"regret": regret, "cost": cost, "eight": eight, "printed": printed}
-    sys.exit(0 if commands[sys.argv[1]]() else 1)
+    commands: dict[str, Callable[..., bool]] = {
+        "regret": regret,
+        "cost": cost,
+        "eight": eight,
+        "printed": printed,
+    }
+    sys.exit(0 if commands[sys.argv[1]](*map(int, sys.argv[2:])) else 1)

@@ -30,7 +30,9 @@ def data(n: int) -> tuple[Any, Any]:
 def compile_evaluation() -> None:
     """Values of logs."""
     X, y = data(40)
-    log = Log(np.zeros(20, dtype=np.int64), y[:20], np.full((20, 2), 0.5), arms=X.reshape(20, 2, 3))
+    log = Log(
+        np.zeros(20, dtype=np.int64), y[:20], np.full((20, 2), 0.5), arms=X.reshape(20, 2, DIM)
+    )
     for options in ({"estimator": "ips"}, {"estimator": "dr", "dim": DIM}):
         evaluator = Evaluator(**options)
         evaluator.update(log, np.full((20, 2), 0.5))

@@ -147,7 +147,7 @@ def overflow(page: Page) -> int:
         (name, size)
         for name in ("demo", "family", "horizon")
         for size in ("desktop", "phone")
-        if full() or name == "demo" or size == "phone"  # other tests see these on a desktop
+        if full() or name == "demo" or size == "phone"  # these are whole on a desktop with --full
     ],
 )
 def test_a_page_is_whole(browser: Browser, pages: Pages, name: str, size: str) -> None:

@@ -65,8 +65,7 @@ def test_crafted_files_are_refused_or_played(files: Path) -> None:
 
 def test_the_suite_can_fail(files: Path) -> None:
     """The control: without the invariants, wrong answers, errors or deaths show up."""
-    told = (line for n in (90, 150) for line in outcomes(files, n, harm="invariants"))
-    assert any("wrong" in line for line in told)
+    assert any("wrong" in line for line in outcomes(files, 90, harm="invariants"))
 
 
 @pytest.mark.parametrize("id", [entry.id for entry in registry.entries()])

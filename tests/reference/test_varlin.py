@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize_scalar
 
-from helpers import full
 from mdp_helpers import plan_for_each_episode, random_model, signed_model
 from reference.literal_varlin import LiteralVARLin
 from reference.literal_varlin2 import LiteralVARLin2
@@ -16,7 +15,7 @@ from voful.confidence.mixture.polytope import PolytopeSet
 from voful.confidence.mixture.variance import variance_bound
 from voful.typing import FloatArray
 
-EPISODES = 6 if full() else 5
+EPISODES = 5
 
 
 def candidates(dim: int, simplex: bool, rng: np.random.Generator) -> FloatArray:

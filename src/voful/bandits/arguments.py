@@ -52,12 +52,12 @@ def range_length(bounds: tuple[float, float] | None) -> float:
 
 
 def theta_center() -> Any:
-    """A point, or None; `center_of` checks it."""
+    """A point, or None; `checked_center` checks it."""
     meaning = "Centre of the ball in which theta* lies; None: 0."
     return parameter(lambda name, value: value, meaning, default=None)
 
 
-def center_of(policy: Any) -> FloatArray | None:
+def checked_center(policy: Any) -> FloatArray | None:
     """`theta_center`, checked now that the dimension is known."""
     if policy.theta_center is not None:
         policy.theta_center = validation.vector("theta_center", policy.theta_center, policy.dim)

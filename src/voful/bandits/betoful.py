@@ -297,7 +297,7 @@ class BetOFUL(AdaptingPolicy):
 
     def _build(self) -> None:
         super()._build()
-        center = given.center_of(self)
+        center = given.checked_center(self)
         if self.audit is not None and self.on_change != "restart":
             raise fail("audit", self.audit, 'None unless on_change="restart"')
         plain = partial(

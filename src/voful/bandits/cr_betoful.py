@@ -67,7 +67,7 @@ class CRBetOFUL(CompiledPolicy, OptimisticPolicy):
                 self._space,
                 failure_prob=self.failure_prob,
                 theta_norm=self.theta_norm,
-                theta_center=given.center_of(self),
+                theta_center=given.checked_center(self),
             )
         )
         self._play_on(self._set.rule_state)
