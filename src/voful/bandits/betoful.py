@@ -326,10 +326,11 @@ class BetOFUL(AdaptingPolicy):
 
     @property
     def _state(self) -> Any:
-        Theta, watch = self._set, (self._watch.facts, self._start)
+        Theta, facts, start = self._set, self._watch.facts, self._start
         if isinstance(Theta, CutBettingEllipsoid):
-            return WatchedCutState(*Theta.cut_state, *watch)
-        return WatchedState(*Theta.rule_state, *watch)
+            risk = Theta.constant_risk.memory
+            return WatchedCutState(Theta.memory, Theta.history, risk, facts, start)
+        return WatchedState(Theta.memory, Theta.history, facts, start)
 
     def _choose_awaiting(self, arms: FloatArray, mask: BoolArray, pending: FloatArray) -> int:
         Theta = self._set
