@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import select
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ import voful
 from helpers import full
 
 KILLS, INTERRUPTS = (100, 50) if full() else (6, 2)
+MOST_SECONDS = 120  # a run that hangs is a failure
 DIRECTORIES = 5 if full() else 2  # which kills hit in turn
 
 STUDY = """
@@ -51,6 +53,9 @@ class Host:
         assert self.process.stdout
         self.process.stdin.write(json.dumps([how, str(study), str(out), n]) + "\n")
         self.process.stdin.flush()
+        if not select.select([self.process.stdout], [], [], MOST_SECONDS)[0]:
+            self.process.kill()
+            raise TimeoutError(f"{how} at event {n}: not over after {MOST_SECONDS} s")
         return Played(*json.loads(self.process.stdout.readline()))
 
 

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, Never
 
 import polars as pl
+import pytest
 from inline import inline
 
 import voful
+from voful.experiments.runner.backends import Processes
 from voful.experiments.runner.runner import run_study
 from voful.experiments.runner.threads import ONE_THREAD
 from voful.experiments.study.run import Contender, Problem
@@ -74,6 +78,42 @@ def test_a_death_costs_one_run(tmp_path: Path) -> None:
     study = parse_study(STUDY.format(id=f"{tmp_path}/own.py:Dies"))
     done = run_study(study, tmp_path / "out", workers=2)
     assert (done.played, done.failed) == (7, ("a/Dies/7",))
+
+
+def hangs(signum: int, frame: object) -> Never:
+    raise TimeoutError("workers live on")
+
+
+class Interrupted(dict[Any, Any]):
+    """Ctrl-C when a run is written down, or crossed out."""
+
+    def __setitem__(self, key: object, value: object) -> Never:
+        raise KeyboardInterrupt
+
+    def pop(self, *of: object) -> Never:
+        super().pop(*of)
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("finished", [False, True])
+def test_ctrl_c_never_leaves_a_worker_behind(finished: bool) -> None:
+    """The worker is neither idle nor busy then, and the traceback keeps its connection open."""
+    (run, *_) = parse_study(STUDY.format(id="oful")).runs()
+    players = Processes(1)
+    players.open([run])
+    if finished:
+        players.start(run)
+    players._busy = Interrupted(players._busy)
+    before = signal.signal(signal.SIGALRM, hangs)
+    try:
+        with pytest.raises(KeyboardInterrupt) as stopped:
+            players.next_finished() if finished else players.start(run)
+        signal.alarm(60)
+        players.close()
+        assert stopped.tb is not None
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_code_of_the_users_own_keeps_its_open_files(tmp_path: Path) -> None:

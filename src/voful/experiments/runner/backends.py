@@ -75,6 +75,8 @@ class Processes:
     def __init__(self, workers: int | None = None) -> None:
         self._size = workers or os.cpu_count() or 1
         self._hosts: list[subprocess.Popen[bytes]] = []
+        # All there ever were: Ctrl-C may come when a worker is neither idle nor busy.
+        self._connections: list[Connection] = []
         self._idle: list[Connection] = []
         self._busy: dict[Connection, Run] = {}
 
@@ -110,8 +112,9 @@ class Processes:
 
     def close(self) -> None:
         """Workers end when their connection does."""
-        for worker in (*self._idle, *self._busy):
-            worker.close()
+        for connection in self._connections:
+            connection.close()
+        self._connections.clear()
         self._idle.clear()
         self._busy.clear()
         for host in self._hosts:
@@ -121,11 +124,12 @@ class Processes:
     def _launch(self, n: int, rehearsal: Sequence[Run]) -> list[str | None]:
         """Start a host, let it rehearse, and then fork n more workers."""
         pairs = [socket.socketpair() for _ in range(n + 1)]
+        control, *workers = opened = [Connection(ours.detach()) for ours, _ in pairs]
+        self._connections += opened
         host = _new_host([theirs.fileno() for _, theirs in pairs])
         self._hosts.append(host)
         for _, theirs in pairs:
             theirs.close()
-        control, *workers = (Connection(ours.detach()) for ours, _ in pairs)
         self._idle += workers
         try:
             with control:
