@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from voful.compiled import inlined, kernel, part
-from voful.confidence.algebra import means_and_squares
+from voful.confidence.algebra import dot, means_and_squares, whiten
 from voful.confidence.betting.predictors import leader
 from voful.confidence.betting.quadratic import distance
 from voful.confidence.betting.state import (
@@ -124,15 +124,11 @@ def tighten_ends(
     rivals: IntArray,
 ) -> None:
     """upper, width of these arms: the other ellipsoids' where one of them ends earlier."""
-    n, d = rivals.shape[0], arms.shape[1]
-    chosen = np.empty((n, d))
-    for k in range(n):
-        for j in range(d):
-            chosen[k, j] = arms[rivals[k], j]
+    whitened = np.empty(arms.shape[1])
     for e in range(1, Theta.rad.shape[0]):
         radius = radius_of(Theta, e, width_scale)
-        means, squares = means_and_squares(chosen, Theta.center[e], Theta.whitener[e])
-        for k in range(n):
-            half = radius * math.sqrt(squares[k])
-            if means[k] + half < upper[rivals[k]]:
-                upper[rivals[k]], width[rivals[k]] = means[k] + half, half
+        for i in rivals:
+            half = radius * math.sqrt(whiten(Theta.whitener[e], arms[i], whitened))
+            end = dot(arms[i], Theta.center[e]) + half
+            if end < upper[i]:
+                upper[i], width[i] = end, half
