@@ -54,6 +54,7 @@ class Agent(Declared):
     _arguments: ClassVar[Mapping[str, type[persistence.Persistent]]] = {"model": LinearMixtureModel}
     _arrays: ClassVar[tuple[str, ...]] = ("_tally", "_known")
     _parts: ClassVar[tuple[str, ...]] = ("_plan", "_standing")
+    _answered: tuple[int, bool] = (-1, False)  # episodes learnt, whether the plan is over
     optimistic: ClassVar[bool] = True
     """Whether a plan's value is an upper bound of the optimal one while theta* is in the set."""
 
@@ -116,7 +117,7 @@ class Agent(Declared):
     @property
     def episodes_learnt(self) -> int:
         """How many episodes were learnt."""
-        return int(self._tally[0])
+        return int(self._tally.item(0))
 
     def plan(self) -> OptimisticPlan:
         """The current plan: the same one until `plan.episodes` updates arrived.
@@ -124,13 +125,14 @@ class Agent(Declared):
         Then it may be the same one again, for as many episodes, if they brought no news. After the
         last episode: the plan from all that was learnt.
         """
-        if self._tally[1] < 0 or self._episodes_due() <= 0:
+        learnt, planned = self._tally.tolist()
+        if planned < 0 or learnt - planned >= self._plan.episodes:
             self._turn += 1
             try:
-                if self._tally[1] < 0 or self._plan_is_over():
+                if planned < 0 or self._plan_is_over():
                     self._renew_plan()
                 else:
-                    self._tally[1] = self._tally[0]
+                    self._tally[1] = learnt
             finally:
                 self._turn += 1
         return self._plan
@@ -182,20 +184,23 @@ class Agent(Declared):
 
     def _learn_in_parts(self, states: IntArray, actions: IntArray, lengths: IntArray) -> None:
         n = len(lengths)
-        if n and self._tally[1] < 0:
+        if n and self._tally.item(1) < 0:
             self._renew_plan()
-        end = max(0, self._episodes_due())  # the batch is cut where the plan's episodes are over
-        for part in (slice(0, end), slice(end, n)):
-            if len(lengths[part]):
+        # The batch is cut where the plan's episodes are over.
+        end = min(max(0, self._episodes_due()), n)
+        for first, last in ((0, end), (end, n)):
+            if first < last:
+                part = slice(first, last)
                 self._learn(states[part], actions[part], lengths[part])
-                self._tally[0] += len(lengths[part])
+                self._tally[0] += last - first
                 if self._episodes_due() == 0 and self._plan_is_over():
                     self._end_epoch()
 
     def _renew_plan(self) -> None:
         self._plan = self._make_plan().lasting(self._epoch_length())
-        self._tally[1] = self._tally[0]
+        self._tally[1] = self.episodes_learnt
         self._known[0] = self._information()
+        self._answered = (-1, False)
 
     def _epoch_length(self) -> int:
         """Episodes of a plan that is made now, or kept."""
@@ -203,13 +208,19 @@ class Agent(Declared):
 
     def _episodes_due(self) -> int:
         """Episodes until the plan is over; negative: so many were learnt beyond."""
-        learnt, planned = self._tally
+        learnt, planned = self._tally.tolist()
         return int(planned + self._plan.episodes - learnt)
 
     def _plan_is_over(self) -> bool:
-        """Whether a plan whose episodes are over is not kept for as many again."""
-        too_long = self._plan.episodes > self.n_episodes - self.episodes_learnt
-        return too_long or self._has_news()
+        """Whether a plan whose episodes are over is not kept for as many again.
+
+        Asked when the last of them is learnt, and again by `plan`: worked out once.
+        """
+        learnt = self.episodes_learnt
+        if self._answered[0] != learnt:
+            too_long = self._plan.episodes > self.n_episodes - learnt
+            self._answered = (learnt, too_long or self._has_news())
+        return self._answered[1]
 
     def _has_news(self) -> bool:
         return self._information() > float(self._known[0]) + NEWS

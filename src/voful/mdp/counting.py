@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import ClassVar, TypeAlias
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from voful.archive import Arrays
 from voful.compiled import kernel
+from voful.confidence.algebra import add_outer, cholesky
 from voful.invariants import Invariants, whole
 from voful.mdp.base import Agent
 from voful.mdp.model import LinearMixtureModel
@@ -39,6 +41,30 @@ def count_transitions(
             s, a = states[k, h], actions[k, h]
             b = successor_index(successors, n_successors, s, a, states[k, h + 1])
             counts[block[min(horizon - h - 1, last)], s, a, b] += 1
+
+
+@kernel
+def information_in(cleared: IntArray, counts: IntArray, scores: FloatArray) -> float:
+    """ln det(I + sum of n z z') over the transitions, z their scores, n how often they happened.
+
+    cleared (S, A, B) and counts (G, S, A, B) add up to n.
+    """
+    S, A, B, d = scores.shape
+    matrix, lower = np.eye(d), np.empty((d, d))
+    for s in range(S):
+        for a in range(A):
+            for b in range(B):
+                n = cleared[s, a, b]
+                for g in range(counts.shape[0]):
+                    n += counts[g, s, a, b]
+                if n > 0:
+                    add_outer(matrix, scores[s, a, b], float(n))
+    # No pivot is below 1, so it fails from 10^12 steps on; then Hadamard's bound grows as well.
+    exact = cholesky(matrix, lower)
+    total = 0.0
+    for i in range(d):
+        total += 2.0 * math.log(lower[i, i]) if exact else math.log(matrix[i, i])
+    return total
 
 
 class TransitionCounter(Stateful):
@@ -110,11 +136,9 @@ class TransitionCounter(Stateful):
         self.cleared += self.counts.sum(axis=0)
         self.counts[:] = 0
 
-    @property
-    def all_counts(self) -> IntArray:
-        """(S, A, B) counts of all transitions so far, cleared or not."""
-        total: IntArray = self.cleared + self.counts.sum(axis=0)
-        return total
+    def information(self, scores: FloatArray) -> float:
+        """ln det(I + sum of z z') over all transitions so far, cleared or not, z their scores."""
+        return information_in(self.cleared, self.counts, scores)
 
 
 class CountingAgent(Agent):
@@ -130,16 +154,13 @@ class CountingAgent(Agent):
     def _build(self) -> None:
         super()._build()
         self._counter = TransitionCounter(self.model)
-        p = self.model.probabilities.reshape(-1, self.dim)
-        size = np.abs(p).mean(axis=1, keepdims=True)
+        p = self.model.probabilities
+        size = np.abs(p).mean(axis=3, keepdims=True)
         scores = np.divide(p, size, out=np.zeros_like(p), where=size > 0.0)
-        self._scores = scores - scores.mean(axis=1, keepdims=True)
+        self._scores = scores - scores.mean(axis=3, keepdims=True)
 
     def _information(self) -> float:
-        n = self._counter.all_counts.reshape(-1)
-        seen = self._scores[n > 0]
-        matrix = np.eye(self.dim) + (seen.T * n[n > 0]) @ seen
-        return float(np.linalg.slogdet(matrix)[1]) / self.dim
+        return self._counter.information(self._scores) / self.dim
 
     def _learn(self, states: IntArray, actions: IntArray, lengths: IntArray) -> None:
         self._counter.add(states, actions, lengths)

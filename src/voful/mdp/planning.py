@@ -10,7 +10,6 @@ row stands for all later ones, and planning costs the same whatever the horizon.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import ClassVar, TypeAlias
 
@@ -98,12 +97,12 @@ class OptimisticPlan(persistence.Stateful):
     @property
     def value(self) -> float:
         """Optimistic value at the initial state."""
-        return float(self._facts[0])
+        return float(self._facts.item(0))
 
     @property
     def episodes(self) -> int:
         """How many episodes to run before planning again."""
-        return int(self._facts[1])
+        return int(self._facts.item(1))
 
     def action(self, h: int, s: int) -> int:
         """Action at step h = 0..H-1 in state s."""
@@ -124,9 +123,14 @@ class OptimisticPlan(persistence.Stateful):
 
     def lasting(self, episodes: int) -> OptimisticPlan:
         """The same plan for so many episodes."""
-        plan = copy.copy(self)
-        plan._facts = np.array([self.value, float(episodes)])
-        return plan
+        return OptimisticPlan(
+            self.values,
+            self.actions,
+            horizon=self.horizon,
+            initial_state=self.initial_state,
+            value=self.value,
+            episodes=episodes,
+        )
 
     def __repr__(self) -> str:
         return (

@@ -9,6 +9,7 @@ no difference.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from typing import ClassVar, NamedTuple
 
@@ -54,6 +55,20 @@ def empirical_moments(
     for b in range(count.shape[0]):
         squares += count[b] * (V[successor[b]] - mean) ** 2
     return n, mean, squares / n
+
+
+@kernel
+def mean_log_visits(counts: IntArray) -> float:
+    """The mean over pairs (s, a) of ln(1 + N(s, a)), from counts (S, A, B)."""
+    S, A, B = counts.shape
+    total = 0.0
+    for s in range(S):
+        for a in range(A):
+            n = 0
+            for b in range(B):
+                n += counts[s, a, b]
+            total += math.log1p(n)
+    return float(total / (S * A))
 
 
 @kernel
@@ -124,7 +139,7 @@ class TabularAgent(Agent):
 
     def _information(self) -> float:
         """Of the pairs (s, a): the mean of ln(1 + N(s, a))."""
-        return float(np.log1p(self._counts.sum(axis=2)).mean())
+        return mean_log_visits(self._counts)
 
     @abstractmethod
     def _count(self, walks: Walks) -> None:

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import voful
-from mdp_helpers import Counter, random_model, random_walk
+from mdp_helpers import Counter, random_model, random_walk, signed_model
 from voful import PosteriorMixture, VARLin, VARLin2, registry
 from voful.envs import LinearMixtureMDP
-from voful.mdp.base import NEWS, epoch_length
+from voful.mdp.base import NEWS, Agent, epoch_length
+from voful.mdp.model import LinearMixtureModel
 from voful.mdp.planning import OptimisticPlan
 from voful.typing import EpisodicAgent
 
@@ -23,7 +24,7 @@ def state_of(agent: Counter) -> dict[str, bytes]:
     return {name: array.tobytes() for name, array in agent.state().items()}
 
 
-def teach(agent: Counter, n: int, seed: int = 0) -> None:
+def teach(agent: Agent, n: int, seed: int = 0) -> None:
     rng = np.random.default_rng(seed)
     for _ in range(n):
         agent.plan()
@@ -87,6 +88,55 @@ def test_information_is_in_the_counts(id: str) -> None:
     assert seen[0] == 0.0
     assert (np.diff(seen) >= 0.0).all()
     assert seen[10] > 0.5 * seen[40]
+
+
+@pytest.mark.parametrize("model", [MODEL, signed_model(3)])
+def test_information_is_the_determinant_of_scores(model: LinearMixtureModel) -> None:
+    agent = VARLin(model, n_episodes=40)
+    rng = np.random.default_rng(2)
+    for _ in range(30):
+        agent.plan()
+        agent.update(*random_walk(model, rng))
+    counter = agent._counter
+    assert counter.cleared.any()
+    p = model.probabilities.reshape(-1, model.dim)
+    size = np.abs(p).mean(axis=1, keepdims=True)
+    scores = p / np.where(size > 0.0, size, 1.0)
+    scores -= scores.mean(axis=1, keepdims=True)
+    n = (counter.cleared + counter.counts.sum(axis=0)).reshape(-1)
+    for factor in (1, 10**11):  # so many that the matrix is singular to working precision
+        matrix = np.eye(model.dim) + (scores.T * (factor * n)) @ scores
+        counter.counts *= factor
+        counter.cleared *= factor
+        found, expected = agent._information(), np.linalg.slogdet(matrix)[1] / model.dim
+        assert found == pytest.approx(expected) if factor == 1 else found > expected - 1e-6
+
+
+@pytest.mark.parametrize("known_absorbing", [False, True])
+def test_information_of_a_table(known_absorbing: bool) -> None:
+    agent = voful.UCBVI(MODEL, n_episodes=9, known_absorbing=known_absorbing)
+    teach(agent, 9)
+    visits = agent._counts.sum(axis=2)
+    assert agent._information() == pytest.approx(float(np.log1p(visits).mean()))
+
+
+def test_whether_a_plan_is_over_is_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When its last episode is learnt; `plan` and further questions have the same answer."""
+    agent, asked = Counter(MODEL), list[int]()
+    rng = np.random.default_rng(0)
+    agent.plan()
+    has_news = agent._has_news
+
+    def ask() -> bool:
+        asked.append(agent.episodes_learnt)
+        return has_news()
+
+    monkeypatch.setattr(agent, "_has_news", ask)
+    for _ in range(20):
+        agent.update(*random_walk(MODEL, rng))
+        agent.plan()
+    assert len(asked) > 10
+    assert asked == sorted(set(asked))
 
 
 def test_update_plans_first_and_never_again() -> None:

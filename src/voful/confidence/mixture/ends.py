@@ -113,7 +113,7 @@ def fill_upper_ends(
     S, A = Q.shape
     d, E = X.shape[1], Theta.centers.shape[0]
     centers, factors, sizes, corners = Theta.centers, Theta.factors, Theta.sizes, Theta.corners
-    positive, cut, simplex = Theta.positive, Theta.cut, Theta.simplex
+    positive, cut, simplex, spread = Theta.positive, Theta.cut, Theta.simplex, room.spread
     for s in range(S):
         best = -np.inf
         for k in range(A):
@@ -128,17 +128,17 @@ def fill_upper_ends(
                     if simplex:
                         mean += value / d
             if not (cut and simplex and corners[largest]):
-                floor, lowest, least, x = best - SAME - added[s, a], 0, np.inf, X[row]
+                floor, lowest, least = best - SAME - added[s, a], 0, np.inf
                 for e in range(E):
                     if end >= floor:
-                        bound = mean + plain_end(centers[e], factors[e], x, mean, room.spread)
+                        bound = mean + plain_end(centers, factors, e, X, row, mean, spread)
                         if bound < least:
                             lowest, least = e, bound
                         end = min(end, bound)
                 if cut and simplex and not positive[lowest] and end >= floor:
-                    c, B = centers[lowest], factors[lowest]
                     if lowest < E - 1:  # else the room has its spread still
-                        plain_end(c, B, x, mean, room.spread)
+                        plain_end(centers, factors, lowest, X, row, mean, spread)
+                    c, B = centers[lowest], factors[lowest]
                     end = min(end, lower_by_multipliers(c, B, sizes[lowest], least, floor, room))
             Q[s, a] = added[s, a] + end
             best = max(best, min(most, Q[s, a]))

@@ -59,18 +59,27 @@ def new_room(d: int) -> Room:
 
 @part
 def plain_end(
-    center: FloatArray, factor: FloatArray, x: FloatArray, shift: float, p: FloatArray
+    centers: FloatArray,
+    factors: FloatArray,
+    e: int,
+    X: FloatArray,
+    k: int,
+    shift: float,
+    p: FloatArray,
 ) -> float:
-    """<x - shift, c> + |B'(x - shift)|; p becomes B'(x - shift)."""
-    d = x.shape[0]
+    """<x - shift, c> + |B'(x - shift)|, x = X[k] and the e-th c, B; p becomes B'(x - shift).
+
+    By their numbers: a view of a row takes as long as three dimensions.
+    """
+    d = X.shape[1]
     middle = 0.0
     for j in range(d):
         p[j] = 0.0
     for i in range(d):
-        u = x[i] - shift
-        middle += u * center[i]
+        u = X[k, i] - shift
+        middle += u * centers[e, i]
         for j in range(d):
-            p[j] += u * factor[i, j]
+            p[j] += u * factors[e, i, j]
     return middle + math.sqrt(dot(p, p))
 
 

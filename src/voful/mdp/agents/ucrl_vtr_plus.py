@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from voful.concentration import log_det_growth, self_normalized_bernstein
 from voful.mdp.value_targets import Radius, ValueTargetedAgent, sub_gaussian
-from voful.typing import FloatArray
 
 RIDGE = 1.0  # lambda = 1 / B^2 in the paper's units, see the class
 
@@ -81,5 +78,5 @@ class UCRLVTRPlus(ValueTargetedAgent):
     def _radius(self, learnt: int) -> Radius:
         return self._beta_hat
 
-    def _radii(self, learnt: int) -> FloatArray:
-        return np.array([self._beta_check, self._beta_tilde])
+    def _radii(self, learnt: int) -> list[Radius]:
+        return [self._beta_check, self._beta_tilde]
