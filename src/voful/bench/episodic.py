@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from time import process_time
 from typing import Any
 
 from voful import registry
 from voful.envs import LinearMixtureMDP
 from voful.envs.mixture.families import ctrandom
 from voful.experiments.play.episodes import EpisodeRecord, play_episodes
+from voful.typing import ConfidenceSet, EpisodicAgent, Plan
 
 BASE: Mapping[str, int] = {"horizon": 40, "n_states": 10, "n_actions": 3, "dim": 3, "episodes": 500}
 CHANGES: tuple[Mapping[str, int], ...] = (
@@ -39,7 +41,7 @@ class AgentSpeed:
     plans
         How many plans were made.
     plan_milliseconds
-        A plan.
+        A call of `plan` that made one; calls that keep the plan are in `plan_share`.
     update_microseconds
         The updates, an episode.
     plan_share
@@ -77,9 +79,9 @@ def measure_agent(id: str, size: Mapping[str, int], seconds: float) -> AgentSpee
     wanted = problem.pop("episodes")
     env = ctrandom(**problem, seed=0)
     n_episodes = min(wanted, 20)
-    last = run(id, env, n_episodes)  # compiles
+    run(id, env, n_episodes)  # compiles
     while True:
-        last = run(id, env, n_episodes)
+        last, making = run(id, env, n_episodes)
         affordable = int(n_episodes * seconds / max(agent_time(last), 1e-9))
         if n_episodes == wanted or affordable < 2 * n_episodes:
             break
@@ -93,17 +95,41 @@ def measure_agent(id: str, size: Mapping[str, int], seconds: float) -> AgentSpee
         episodes=n_episodes,
         episodes_per_second=n_episodes / spent,
         plans=last.plans,
-        plan_milliseconds=1e3 * last.plan_time / last.plans,
+        plan_milliseconds=1e3 * making / last.plans,
         update_microseconds=1e6 * last.update_time / n_episodes,
         plan_share=last.plan_time / spent,
     )
 
 
-def run(id: str, env: LinearMixtureMDP, n_episodes: int) -> EpisodeRecord:
-    """The record after the last episode."""
-    agent = registry.create(id, env.model, n_episodes=n_episodes)
+class Timed:
+    """An agent, and the CPU time of those calls of `plan` that made one."""
+
+    def __init__(self, agent: EpisodicAgent) -> None:
+        self.agent = agent
+        self.update, self.update_many = agent.update, agent.update_many
+        self.latest: Plan | None = None
+        self.seconds = 0.0
+
+    @property
+    def confidence_set(self) -> ConfidenceSet | None:
+        """The agent's."""
+        return self.agent.confidence_set
+
+    def plan(self) -> Plan:
+        """The agent's."""
+        started = process_time()
+        plan = self.agent.plan()
+        if plan is not self.latest:
+            self.seconds += process_time() - started
+            self.latest = plan
+        return plan
+
+
+def run(id: str, env: LinearMixtureMDP, n_episodes: int) -> tuple[EpisodeRecord, float]:
+    """The record after the last episode, and seconds that plans took to make."""
+    agent = Timed(registry.create(id, env.model, n_episodes=n_episodes))
     *_, last = play_episodes(agent, env, n_episodes, record_at=[n_episodes])
-    return last
+    return last, agent.seconds
 
 
 def agent_time(record: EpisodeRecord) -> float:

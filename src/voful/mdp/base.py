@@ -54,7 +54,6 @@ class Agent(Declared):
     _arguments: ClassVar[Mapping[str, type[persistence.Persistent]]] = {"model": LinearMixtureModel}
     _arrays: ClassVar[tuple[str, ...]] = ("_tally", "_known")
     _parts: ClassVar[tuple[str, ...]] = ("_plan", "_standing")
-    _answered: tuple[int, bool] = (-1, False)  # episodes learnt, whether the plan is over
     optimistic: ClassVar[bool] = True
     """Whether a plan's value is an upper bound of the optimal one while theta* is in the set."""
 
@@ -200,7 +199,6 @@ class Agent(Declared):
         self._plan = self._make_plan().lasting(self._epoch_length())
         self._tally[1] = self.episodes_learnt
         self._known[0] = self._information()
-        self._answered = (-1, False)
 
     def _epoch_length(self) -> int:
         """Episodes of a plan that is made now, or kept."""
@@ -212,15 +210,9 @@ class Agent(Declared):
         return int(planned + self._plan.episodes - learnt)
 
     def _plan_is_over(self) -> bool:
-        """Whether a plan whose episodes are over is not kept for as many again.
-
-        Asked when the last of them is learnt, and again by `plan`: worked out once.
-        """
-        learnt = self.episodes_learnt
-        if self._answered[0] != learnt:
-            too_long = self._plan.episodes > self.n_episodes - learnt
-            self._answered = (learnt, too_long or self._has_news())
-        return self._answered[1]
+        """Whether a plan whose episodes are over is not kept for as many again."""
+        too_long = self._plan.episodes > self.n_episodes - self.episodes_learnt
+        return too_long or self._has_news()
 
     def _has_news(self) -> bool:
         return self._information() > float(self._known[0]) + NEWS

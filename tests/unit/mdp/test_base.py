@@ -120,25 +120,6 @@ def test_information_of_a_table(known_absorbing: bool) -> None:
     assert agent._information() == pytest.approx(float(np.log1p(visits).mean()))
 
 
-def test_whether_a_plan_is_over_is_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """When its last episode is learnt; `plan` and further questions have the same answer."""
-    agent, asked = Counter(MODEL), list[int]()
-    rng = np.random.default_rng(0)
-    agent.plan()
-    has_news = agent._has_news
-
-    def ask() -> bool:
-        asked.append(agent.episodes_learnt)
-        return has_news()
-
-    monkeypatch.setattr(agent, "_has_news", ask)
-    for _ in range(20):
-        agent.update(*random_walk(MODEL, rng))
-        agent.plan()
-    assert len(asked) > 10
-    assert asked == sorted(set(asked))
-
-
 def test_update_plans_first_and_never_again() -> None:
     agent = Counter(MODEL)
     rng = np.random.default_rng(0)

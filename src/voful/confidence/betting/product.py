@@ -20,13 +20,21 @@ CELLS_SHAPE = (5, CELLS + 1 + BISECTIONS)  # of the scratch that it wants
 
 
 @part
+def log1p(u: float) -> float:
+    """ln(1 + u); below -1, which rounding reaches, NaN as in kernels, where Python raises."""
+    if u > -1.0:
+        return math.log1p(u)
+    return -math.inf if u == -1.0 else math.nan
+
+
+@part
 def k(u: float) -> float:
     """k(u) = (u - log(1+u)) / u^2 for u > -1: positive, decreasing, k(0) = 1/2."""
     if abs(u) < 0.02:  # the quotient cancels near 0: its series
         return 0.5 - u * (
             1 / 3 - u * (0.25 - u * (0.2 - u * (1 / 6 - u * (1 / 7 - u * (0.125 - u / 9)))))
         )
-    return (u - math.log1p(u)) / (u * u)
+    return (u - log1p(u)) / (u * u)
 
 
 @part
@@ -152,4 +160,4 @@ def constant(S: float, r: float, t0: float, t1: float) -> float:
 @part
 def log_wealth(S: float, r: float, t: float) -> float:
     """log f at t."""
-    return math.log1p(S * t * (r + t))
+    return log1p(S * t * (r + t))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from voful.compiled import part
-from voful.confidence.betting.product import CAP, k
+from voful.confidence.betting.product import CAP, k, log1p
 
 N_SLOPES = 24
 CELLS = 4
@@ -20,7 +20,7 @@ def l1(v: float) -> float:
     """l1(v) = -log(1-v) / v for v < 1: increasing, l1(0) = 1."""
     if abs(v) < 1e-9:
         return 1.0 + 0.5 * v
-    return -math.log1p(-v) / v
+    return -log1p(-v) / v
 
 
 @part
@@ -108,7 +108,7 @@ def _one_side(S: float, r: float, t0: float, t1: float, b_max: float) -> float:
         # middle of each of four geometric cells (the quotient is steepest at `clipped`)
         begin = max(t0, clipped)
         factor = math.sqrt(math.sqrt(t1 / begin))
-        head = math.log1p(b_max * r)
+        head = log1p(b_max * r)
         tb = begin
         for i in range(CELLS):
             ta = tb
@@ -116,7 +116,7 @@ def _one_side(S: float, r: float, t0: float, t1: float, b_max: float) -> float:
             middle = 0.5 * (ta + tb)
             tangent = b_max / (1.0 - b_max * middle)
             P = tangent - S * r
-            Q = head - math.log1p(-b_max * middle) - tangent * middle
+            Q = head - log1p(-b_max * middle) - tangent * middle
             value = min(value, (P * ta + Q) / (ta * ta), (P * tb + Q) / (tb * tb))
             if P != 0.0:
                 t = -2.0 * Q / P  # where (P t + Q) / t^2 is stationary
@@ -129,9 +129,9 @@ def _one_side(S: float, r: float, t0: float, t1: float, b_max: float) -> float:
 def constant(S: float, r: float, t0: float, t1: float, m_plus: float, m_minus: float) -> float:
     """A lower bound of log f over [t0, t1] (b t >= 0, so f >= 1 + b r)."""
     if r > 0.0 and t0 < 0.0:
-        return math.log1p(-min(-S * t0, CAP / m_minus) * r)
+        return log1p(-min(-S * t0, CAP / m_minus) * r)
     if r < 0.0 and t1 > 0.0:
-        return math.log1p(min(S * t1, CAP / m_plus) * r)
+        return log1p(min(S * t1, CAP / m_plus) * r)
     return 0.0
 
 
@@ -139,4 +139,4 @@ def constant(S: float, r: float, t0: float, t1: float, m_plus: float, m_minus: f
 def log_wealth(S: float, r: float, t: float, m_plus: float, m_minus: float) -> float:
     """log f at t."""
     b = min(max(S * t, -CAP / m_minus), CAP / m_plus)
-    return math.log1p(b * r) - math.log1p(-b * t)
+    return log1p(b * r) - log1p(-b * t)

@@ -10,11 +10,18 @@ import pytest
 from helpers import count
 from voful.confidence.betting import BettingEllipsoid, product, ratio
 from voful.confidence.betting.minorant import bend, log_wealth, weigh
-from voful.confidence.betting.product import CAP, CELLS_SHAPE, k
+from voful.confidence.betting.product import CAP, CELLS_SHAPE, k, log1p
 from voful.confidence.betting.ratio import l1
 from voful.confidence.betting.state import BETS, MIXED, PRIOR, PRODUCT, RATIO, mixture
 from voful.typing import FloatArray
 from voful.validation import ObservationSpace
+
+
+@pytest.mark.parametrize("u", [-0.9, 0.0, 3.0, -1.0, -1.2, -math.inf, math.nan])
+def test_plain_python_has_the_logarithm_of_kernels(u: float) -> None:
+    """Where rounding leaves the domain, a debugger sees what kernels see: no exception."""
+    with np.errstate(all="ignore"):
+        np.testing.assert_equal(log1p(u), np.log1p(u))
 
 
 class Row:
