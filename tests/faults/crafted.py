@@ -77,7 +77,7 @@ def _other_array(array: np.ndarray[Any, Any], rng: np.random.Generator) -> np.nd
         field = str(rng.choice(new.dtype.names))
         new[field] = rng.choice(NUMBERS) if new.dtype[field].kind == "f" else not new[field]
         return new
-    if new.size == 0 or new.dtype.kind not in "fi":
+    if new.size == 0 or new.dtype.kind not in "fi" or new.dtype.itemsize != 8:
         return _other_form(array, rng)
     flat = new.reshape(-1)
     start = int(rng.integers(new.size))
