@@ -114,6 +114,18 @@ def test_an_empty_set_answers_the_reward_range(id: str, tmp_path: Path) -> None:
         np.testing.assert_array_equal(twin.confidence_set.interval(ASKED)[0], lower)
 
 
+@pytest.mark.filterwarnings("ignore:.* is empty")
+def test_an_empty_set_of_unbounded_rewards_answers_finite_numbers() -> None:
+    """Those that rewards must lie between."""
+    policy: Any = registry.create("lofav", 2, n_rounds=1000, reward_range=None, noise_bound=1.0)
+    policy.partial_fit(np.tile(np.eye(2), (500, 1)), np.repeat([9.0, -9.0], 500))
+    assert policy.status == "empty"
+    lower, upper = policy.confidence_set.interval(ASKED)
+    np.testing.assert_array_equal((lower, upper), [np.full(3, -1e100), np.full(3, 1e100)])
+    _, low, high = policy.index(ASKED)
+    np.testing.assert_array_equal((low, high), (lower, upper))
+
+
 def test_the_edge_of_the_ball_is_told_and_may_be_left() -> None:
     policy = voful.OFUL(2, theta_norm=0.5)
     assert policy.status == "ok"

@@ -87,9 +87,7 @@ class ParameterSet(Stateful, ABC):
 
     def _cross(self, X: FloatArray, lower: FloatArray, upper: FloatArray) -> bool:
         """Whether ends cross by more than rounding: no parameter is left, which is told."""
-        low, high = self._whatever(X)
-        scale = np.where(np.isfinite(high - low), high - low, 1.0)
-        crossed = lower - upper > CROSSED * (scale + np.abs(lower) + np.abs(upper))
+        crossed = lower - upper > CROSSED * (self._scale(X) + np.abs(lower) + np.abs(upper))
         if crossed.any():
             self.warn_empty()
         return bool(crossed.any())
@@ -118,6 +116,11 @@ class ParameterSet(Stateful, ABC):
     def _whatever(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Ends that hold whatever the parameter."""
         return np.full(len(X), -np.inf), np.full(len(X), np.inf)
+
+    def _scale(self, X: FloatArray) -> FloatArray:
+        """What ends are compared with to tell rounding from emptiness; 1 where nobody knows."""
+        low, high = self._whatever(X)
+        return np.where(np.isfinite(high - low), high - low, 1.0)
 
     def _whatever_support(self, X: FloatArray) -> FloatArray:
         """Upper bounds that hold whatever the parameter."""
@@ -186,10 +189,11 @@ class BaseConfidenceSet(ParameterSet):
         return self.n_observations
 
     def _whatever(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        bounds = self._space.reward_range
-        if bounds is None:
-            return super()._whatever(X)
-        return np.full(len(X), bounds[0]), np.full(len(X), bounds[1])
+        low, high = self._space.reward_limits
+        return np.full(len(X), low), np.full(len(X), high)
+
+    def _scale(self, X: FloatArray) -> FloatArray:
+        return np.ones(len(X)) if self._space.reward_range is None else super()._scale(X)
 
     @abstractmethod
     def _observe(self, x: FloatArray, reward: float) -> None: ...
