@@ -127,6 +127,15 @@ def test_states_out_of_bounds(files: Path, name: str, array: str, value: Any) ->
         voful.load(changed(files, f"{name}.voful", array, value))
 
 
+def test_records_that_are_free_are_empty(files: Path) -> None:
+    """A new arm would start from what stands there: here with -1 plays, so with a mean of inf."""
+    records = voful.load(files / "ucb-v-0.voful").state()["_records"]
+    assert not records[-1].any()
+    records[-1] = -1.0
+    with pytest.raises(FileFormatError, match="nothing behind the records"):
+        voful.load(changed(files, "ucb-v-0.voful", "_records", records))
+
+
 def header_of(policy: Any, tmp_path: Path) -> tuple[Any, dict[str, Any]]:
     policy.save(tmp_path / "p")
     members = crafted.read((tmp_path / "p").read_bytes())

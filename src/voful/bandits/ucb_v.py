@@ -236,6 +236,7 @@ class UCBV(CompiledPolicy):
         yield "counts in their range", whole([rewards, known]) and bool(known <= capacity)
         used = np.sort(table[table != FREE])
         yield "a slot for each record", np.array_equal(used, np.arange(known))
+        yield "nothing behind the records", not records[known:].any()
         arms, (plays, means, squares) = records[:known, :-3], records[:known, -3:].T
         longest = self.feature_norm * (1.0 + SLACK)
         yield "arms that are allowed", bool((np.linalg.norm(arms, axis=1) <= longest).all())
