@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from voful import registry
+from voful.bandits.base import CompiledPolicy
 from voful.confidence.outline import outline
+from voful.confidence.rule import rule_of
 from voful.envs import LinearBandit, ctgoal, ctqueue, linear_bandit
 from voful.experiments.play.compiled_loop import can_play, play_compiled
 from voful.experiments.play.episodes import play_episodes
@@ -91,6 +93,10 @@ def _ask(policy: Any, arms: FloatArray, dim: int) -> None:
         Theta.contains(np.zeros(dim))
     told = {"variances": np.full(len(arms), 0.01)} if policy.needs_variance else {}
     policy.partial_fit(arms, np.zeros(len(arms)), **told)
+    if isinstance(policy, CompiledPolicy):
+        respond = rule_of(policy._state).respond  # to an alarm, which did not come
+        if respond is not None:
+            respond(*policy._state)
 
 
 def _warm_agent(id: str) -> None:

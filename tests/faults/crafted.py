@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import zipfile
@@ -120,8 +121,9 @@ def _other_form(array: np.ndarray[Any, Any], rng: np.random.Generator) -> np.nda
         return array[:0] if array.ndim else array[None]
     if array.dtype.names is not None:
         return np.array(array[array.dtype.names[0]])
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), contextlib.suppress(ValueError):  # of words
         return array.astype(str(rng.choice(TYPES)))
+    return array[None]
 
 
 def paths(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

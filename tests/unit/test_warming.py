@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 
 import pytest
 from numba.core.dispatcher import Dispatcher
@@ -45,6 +47,17 @@ def test_a_warm_agent_compiles_nothing_more(id: str) -> None:
         env = FAMILIES[family](horizon=12, seed=1)
         list(play_episodes(registry.create(id, env.model, n_episodes=40), env, 40))
     assert compiled() == known
+
+
+@pytest.mark.parametrize(
+    ("id", "kernel"),
+    [("betoful", "betoful.watched_respond"), ("certified", "certified.certified_respond")],
+)
+def test_a_warm_policy_can_answer_an_alarm(id: str, kernel: str) -> None:
+    """In a new process, in which nothing has answered one yet."""
+    code = f"import voful; voful.warm({id!r}); from voful.bandits import {kernel.split('.')[0]}"
+    code += f"; assert {kernel}.overloads"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_command() -> None:

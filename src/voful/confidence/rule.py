@@ -68,6 +68,8 @@ def rule(
     """The rule of all policies with this type of state, which is one class's own."""
     if state in _RULES:
         raise TypeError(f"{state.__name__} has a rule already")
+    if respond is not None and refresh is None:
+        raise TypeError(f"{state.__name__}: compiled loops ask what is due for the sake of refresh")
     _RULES[state] = Rule(choose, observe, holds, draw, refresh, respond)
     return _RULES[state]
 

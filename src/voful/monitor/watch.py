@@ -307,10 +307,15 @@ class Watch(Standing):
         return [Alarm(int(t), float(level), CAUSES[int(cause)]) for t, level, cause in found]
 
     def tell_news(self, owner: object) -> None:
-        """Warn, or raise `ModelAlarm`, if the status has become worse since the last call."""
+        """Warn, or raise `ModelAlarm`, if the status has become worse since the last call.
+
+        A set that has begun anew since then, in the same batch, is left to `alarms`.
+        """
         if self.facts[NEWS] == 0.0:
             return
         self.facts[NEWS] = 0.0
+        if self.code == OK:
+            return
         if self.facts[MODE] == RAISE:
             raise ModelAlarm(
                 f"{type(owner).__name__} is {STATUSES[self.code]} since round {self.since}: the "

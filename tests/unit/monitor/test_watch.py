@@ -41,6 +41,24 @@ def impossible(n: int) -> tuple[FloatArray, FloatArray]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_refuted_and_begun_anew_in_one_batch(kind: str) -> None:
+    """A world that turns over before a set is old: rows one by one, and all at once."""
+    for seed in range(4):
+        X, y = lessons(1500, 60, seed)
+        single, batch = KINDS[kind](), KINDS[kind]()
+        statuses = set()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            for x, reward in zip(X, y, strict=True):
+                single.update(x, reward)
+                statuses.add(single.status)
+            batch.partial_fit(X, y)
+        assert "refuted" in statuses
+        assert batch.alarms == single.alarms
+        assert batch.status == single.status
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_after_a_change_it_learns_anew(kind: str) -> None:
     policy = KINDS[kind]()
     X, y = lessons(800, 400)
