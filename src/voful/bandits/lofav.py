@@ -70,8 +70,7 @@ def lofav_observe(
         layer.shrunk[0] += g / (1.0 + g) * loss
         layer.loss[0] += loss
         add_number(layer.gap, weight * (u * (u + e) + spread) / (1.0 + h))
-        radii = lofav_radii(layer, rho, n_layers, hat.n[0], rule)
-        hat.radius[0], bar.radius[0] = radii
+        hat.radius[0], bar.radius[0] = lofav_radii(layer, rho, n_layers, hat.n[0], rule)
 
 
 def lofav_layers(n_rounds: int, dim: int) -> int:
