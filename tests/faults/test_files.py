@@ -22,8 +22,10 @@ from faults.play_crafted import load, play_agent
 import voful
 from helpers import full
 from voful import MVP, OFUL, VOFUL, FileFormatError, registry
+from voful.confidence.standing import OK, STATUS
 from voful.mdp.model import MAX_HORIZON, LinearMixtureModel
 from voful.mdp.planning import MOST_ROWS
+from voful.monitor.watch import NEWS
 from voful.persistence import Stateful
 
 N_FILES = 20_000 if full() else 300
@@ -134,6 +136,15 @@ def test_records_that_are_free_are_empty(files: Path) -> None:
     records[-1] = -1.0
     with pytest.raises(FileFormatError, match="nothing behind the records"):
         voful.load(changed(files, "ucb-v-0.voful", "_records", records))
+
+
+def test_no_news_of_a_set_that_stands(files: Path) -> None:
+    """The next update would tell it, and has no words for it."""
+    facts = crafted.read((files / "betoful-0.voful").read_bytes())["_standing/facts.npy"].copy()
+    assert facts[STATUS] == OK
+    facts[NEWS] = 1.0
+    with pytest.raises(FileFormatError, match="bad news, if any"):
+        voful.load(changed(files, "betoful-0.voful", "_standing/facts", facts))
 
 
 def header_of(policy: Any, tmp_path: Path) -> tuple[Any, dict[str, Any]]:

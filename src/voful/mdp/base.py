@@ -124,14 +124,13 @@ class Agent(Declared):
         Then it may be the same one again, for as many episodes, if they brought no news. After the
         last episode: the plan from all that was learnt.
         """
-        learnt, planned = self._tally.tolist()
-        if planned < 0 or learnt - planned >= self._plan.episodes:
+        if self._tally[1] < 0 or self._episodes_due() <= 0:
             self._turn += 1
             try:
-                if planned < 0 or self._plan_is_over():
+                if self._tally[1] < 0 or self._plan_is_over():
                     self._renew_plan()
                 else:
-                    self._tally[1] = learnt
+                    self._tally[1] = self._tally[0]
             finally:
                 self._turn += 1
         return self._plan
@@ -183,7 +182,7 @@ class Agent(Declared):
 
     def _learn_in_parts(self, states: IntArray, actions: IntArray, lengths: IntArray) -> None:
         n = len(lengths)
-        if n and self._tally.item(1) < 0:
+        if n and self._tally[1] < 0:
             self._renew_plan()
         # The batch is cut where the plan's episodes are over.
         end = min(max(0, self._episodes_due()), n)
@@ -197,7 +196,7 @@ class Agent(Declared):
 
     def _renew_plan(self) -> None:
         self._plan = self._make_plan().lasting(self._epoch_length())
-        self._tally[1] = self.episodes_learnt
+        self._tally[1] = self._tally[0]
         self._known[0] = self._information()
 
     def _epoch_length(self) -> int:

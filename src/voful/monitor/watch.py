@@ -117,13 +117,13 @@ def begin_anew(block: FloatArray, start: FloatArray, i: int) -> None:
 
 @part
 def begin(memory: FloatArray, facts: FloatArray, start: FloatArray) -> None:
-    """A fresh set and a fresh check."""
+    """A fresh set and a fresh check; what was not told yet does not stand any more."""
     begin_anew(memory, start, 0)
     for i in range(EVIDENCE, ALARMS):
         facts[i] = 0.0
     facts[EVIDENCE + STATISTIC] = 1.0
     facts[SEGMENT] = 0.0
-    facts[STATUS], facts[SINCE] = OK, facts[TOTAL]
+    facts[STATUS], facts[SINCE], facts[NEWS] = OK, facts[TOTAL], 0.0
 
 
 @part
@@ -269,6 +269,7 @@ class Watch(Standing):
         yield "the watch of its arguments", bool((facts[known] == self.facts[known]).all())
         yield "whole counts", whole(facts[TOTAL : NEWS + 1])
         yield "flags", whole(facts[[FITTED, NEWS]], 0, 1)
+        yield "bad news, if any", bool(facts[NEWS] == 0.0 or facts[STATUS] != OK)
         yield "refutations", whole(facts[REFUTATIONS], 0, MOST_DOUBLINGS)
         rests = facts[STATUS] == REFUTED and facts[MODE] == RESTART
         yield "a refutation where one is felt", bool(not rests or facts[REFUTATIONS] >= 1.0)
@@ -307,15 +308,10 @@ class Watch(Standing):
         return [Alarm(int(t), float(level), CAUSES[int(cause)]) for t, level, cause in found]
 
     def tell_news(self, owner: object) -> None:
-        """Warn, or raise `ModelAlarm`, if the status has become worse since the last call.
-
-        A set that has begun anew since then, in the same batch, is left to `alarms`.
-        """
+        """Warn, or raise `ModelAlarm`, if the status has become worse since the last call."""
         if self.facts[NEWS] == 0.0:
             return
         self.facts[NEWS] = 0.0
-        if self.code == OK:
-            return
         if self.facts[MODE] == RAISE:
             raise ModelAlarm(
                 f"{type(owner).__name__} is {STATUSES[self.code]} since round {self.since}: the "

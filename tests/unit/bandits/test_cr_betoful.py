@@ -156,11 +156,12 @@ def test_the_rule_of_compiled_loops_does_the_same() -> None:
     x = np.array([0.6, -0.8])
     policy.update(x, 0.25)
     Twin.reserve(1)
-    plain(cut_observe)(*Twin.cut_state, x, 0.25, 0.0)
+    state = Twin.memory, Twin.history, Twin.constant_risk.memory
+    plain(cut_observe)(*state, x, 0.25, 0.0)
     for name, array in Theta.state().items():
         np.testing.assert_array_equal(array, Twin.state()[name])
     for theta in sphere(np.random.default_rng(1), 50, 2, 0.7):
-        assert plain(cut_holds)(*Twin.cut_state, theta) == Theta.contains(theta)
+        assert plain(cut_holds)(*state, theta) == Theta.contains(theta)
     env = linear_bandit(dim=2, n_arms=8, sigma=0.2, seed=4)
     assert can_play(BetOFUL(2, bet=CUT), env, 100)
 

@@ -5,8 +5,6 @@ Each set learns every reward by itself; failure_prob is split between them.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from voful.compiled import kernel
@@ -21,14 +19,6 @@ from voful.validation import ObservationSpace
 RISK_SHARE = 0.05  # of failure_prob, for the constant-risk set
 
 
-class CutState(NamedTuple):
-    """What kernels are given."""
-
-    memory: FloatArray  # of the mixed set
-    history: FloatArray
-    risk: FloatArray  # of the constant-risk set
-
-
 @kernel
 def cut_observe(
     memory: FloatArray,
@@ -38,7 +28,7 @@ def cut_observe(
     reward: float,
     variance: float,
 ) -> bool:
-    """`Rule.observe`, where the history has room."""
+    """`Rule.observe`, where the history has room; `risk` is the constant-risk set's memory."""
     risk_observe(risk, x, reward, variance)
     return bet_observe(memory, history, x, reward, variance)
 
@@ -84,11 +74,6 @@ class CutBettingEllipsoid(BettingEllipsoid):
             theta_norm=theta_norm,
             theta_center=theta_center,
         )
-
-    @property
-    def cut_state(self) -> CutState:
-        """What the kernels of both sets are given."""
-        return CutState(self.memory, self.history, self.constant_risk.memory)
 
     @property
     def is_empty(self) -> bool:
