@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from voful.compiled import kernel
+from voful.compiled import kernel, part
 from voful.typing import BoolArray, FloatArray, IntArray
+from voful.views import lent
 
 TOLERANCE = 1e-9
 """Slack for rounding in what users pass: norms, rewards, probability rows."""
@@ -230,32 +231,38 @@ def matrix(name: str, value: npt.ArrayLike, dim: int) -> FloatArray:
 
 
 def _rows(name: str, value: npt.ArrayLike, dim: int) -> FloatArray:
-    allowed = f"a finite array of shape (n, {dim})"
     if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.flags.carray:
         X: FloatArray = value
     else:
-        X = _as_floats(name, value, allowed)
-    if X.ndim != 2 or X.shape[1] != dim:
-        raise fail_shape(name, X.shape, allowed)
+        X = _as_floats(name, value, f"a finite array of shape (n, {dim})")
+    shape = X.shape
+    if len(shape) != 2 or shape[1] != dim:
+        raise fail_shape(name, shape, f"a finite array of shape (n, {dim})")
     return X
 
 
 @kernel
 def _first_bad_row(X: FloatArray, limit: float) -> int:
     """Index of the first row that is not finite or has a norm above limit, else -1."""
+    X = lent(X)
     for i in range(X.shape[0]):
-        squared = 0.0
-        for j in range(X.shape[1]):
-            squared += X[i, j] * X[i, j]
-        # Squares of huge but finite entries overflow: such rows are refused too.
-        if not squared <= limit * limit or not squared < np.inf:
+        if _is_bad(X[i], limit):
             return i
     return -1
 
 
+@part
+def _is_bad(x: FloatArray, limit: float) -> bool:
+    squared = 0.0
+    for j in range(x.shape[0]):
+        squared += x[j] * x[j]
+    # Squares of huge but finite entries overflow: such rows are refused too.
+    return not squared <= limit * limit or not squared < np.inf
+
+
 @kernel
 def _is_bad_row(x: FloatArray, limit: float) -> bool:
-    return _first_bad_row(x.reshape(1, -1), limit) >= 0
+    return _is_bad(x, limit)
 
 
 def _check_rows(name: str, X: FloatArray, limit: float, allowed: str) -> None:
@@ -337,7 +344,7 @@ class ObservationSpace:
             row: FloatArray = x
         else:
             row = _as_floats(name, x, f"a finite array of shape ({self.dim},)")
-        if row.ndim != 1 or len(row) != self.dim:
+        if row.shape != (self.dim,):
             raise fail_shape(name, row.shape, f"shape ({self.dim},)")
         if _is_bad_row(row, self._limit):
             raise fail(name, row, self._allowed_arm)

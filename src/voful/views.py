@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
+import numpy.typing as npt
 from numba.core import cgutils, imputils, types
 from numba.extending import intrinsic, overload
 from numba.np import arrayobj
 
 from voful.typing import FloatArray
+
+A = TypeVar("A", bound=npt.NDArray[Any])
 
 _types: Any = types
 _arrays: Any = arrayobj
@@ -36,45 +38,76 @@ def borrowed(block: FloatArray, start: int, shape: tuple[int, ...]) -> FloatArra
     return view(block, start, shape)
 
 
-def _intrinsic(keeps_alive: bool) -> Any:
-    """As kernels make it."""
+def lent(array: A) -> A:
+    """An argument, which the caller keeps alive: kernels count no references to it.
 
-    def typed(_: Any, block: Any, start: Any, shape: Any) -> Any:
-        kind = types.Array(block.dtype, len(shape), "C")
-
-        def make(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            source = _arrays.make_array(signature.args[0])(context, builder, arguments[0])
-            first, lengths = arguments[1], _tools.unpack_tuple(builder, arguments[2], len(shape))
-            strides: list[Any] = []
-            step = source.itemsize
-            for length in reversed(lengths):
-                strides.insert(0, step)
-                step = builder.mul(step, length)
-            made = _arrays.make_array(kind)(context, builder)
-            _arrays.populate_array(
-                made,
-                data=builder.gep(source.data, [first]),
-                shape=lengths,
-                strides=strides,
-                itemsize=source.itemsize,
-                meminfo=source.meminfo if keeps_alive else None,
-                parent=source.parent if keeps_alive else None,
-            )
-            return _results.impl_ret_borrowed(context, builder, kind, made._getvalue())
-
-        lengths: Any = _types.UniTuple(types.intp, len(shape))
-        return kind(block, types.intp, lengths), make
-
-    return intrinsic(typed)
+    For what goes on to many parts and loops: counts of rows, arms and scratch took a fifth of a
+    round of BetOFUL. For arguments only, and not in what is written into its caller (`inlined`):
+    nothing holds there what the caller does not name again.
+    """
+    return array
 
 
-def _in_kernels(function: Callable[..., FloatArray], keeps_alive: bool) -> None:
-    made = _intrinsic(keeps_alive)
+@intrinsic
+def _viewed(_: Any, block: Any, start: Any, shape: Any) -> Any:
+    kind = types.Array(block.dtype, len(shape), "C")
 
-    @overload(function, strict=False)
-    def implementation(block: Any, start: Any, shape: Any) -> Any:
-        return lambda block, start, shape: made(block, start, shape)
+    def make(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        source = _arrays.make_array(block)(context, builder, arguments[0])
+        first, lengths = arguments[1], _tools.unpack_tuple(builder, arguments[2], len(shape))
+        strides: list[Any] = []
+        step = source.itemsize
+        for length in reversed(lengths):
+            strides.insert(0, step)
+            step = builder.mul(step, length)
+        made = _arrays.make_array(kind)(context, builder)
+        _arrays.populate_array(
+            made,
+            data=builder.gep(source.data, [first]),
+            shape=lengths,
+            strides=strides,
+            itemsize=source.itemsize,
+            meminfo=source.meminfo,
+            parent=source.parent,
+        )
+        return _results.impl_ret_borrowed(context, builder, kind, made._getvalue())
+
+    lengths: Any = _types.UniTuple(types.intp, len(shape))
+    return kind(block, types.intp, lengths), make
 
 
-_in_kernels(view, keeps_alive=True)
-_in_kernels(borrowed, keeps_alive=False)
+@intrinsic
+def _uncounted(_: Any, array: Any) -> Any:
+    def make(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        source = _arrays.make_array(array)(context, builder, arguments[0])
+        made = _arrays.make_array(array)(context, builder)
+        _arrays.populate_array(
+            made,
+            data=source.data,
+            shape=source.shape,
+            strides=source.strides,
+            itemsize=source.itemsize,
+            meminfo=None,
+        )
+        return _results.impl_ret_borrowed(context, builder, array, made._getvalue())
+
+    return array(array), make
+
+
+_make_view: Any = _viewed
+_count_not: Any = _uncounted
+
+
+@overload(view, strict=False)
+def _view_in_kernels(block: Any, start: Any, shape: Any) -> Any:
+    return lambda block, start, shape: _make_view(block, start, shape)
+
+
+@overload(borrowed, strict=False)
+def _borrowed_in_kernels(block: Any, start: Any, shape: Any) -> Any:
+    return lambda block, start, shape: _make_view(_count_not(block), start, shape)
+
+
+@overload(lent, strict=False)
+def _lent_in_kernels(array: Any) -> Any:
+    return lambda array: _count_not(array)

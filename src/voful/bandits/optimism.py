@@ -13,6 +13,7 @@ from voful.confidence.algebra import dot, means_and_widths
 from voful.confidence.ellipsoids.ridge import open_ridge
 from voful.confidence.ellipsoids.sets import is_empty, tightest_interval
 from voful.typing import BoolArray, FloatArray
+from voful.views import lent
 
 TIE = 1e-9
 
@@ -23,6 +24,7 @@ def most_optimistic(upper: FloatArray, uncertainty: FloatArray, mask: BoolArray)
 
     Ties within 1e-9 (1 + |max|) go to the larger uncertainty, then to the lowest index.
     """
+    upper, uncertainty, mask = lent(upper), lent(uncertainty), lent(mask)
     everything = mask.shape[0] == 0
     best = upper[largest(upper, mask)]
     level = best - TIE * (1.0 + abs(best))

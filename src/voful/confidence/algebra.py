@@ -17,6 +17,7 @@ import numpy as np
 
 from voful.compiled import inlined, kernel, part
 from voful.typing import FloatArray
+from voful.views import lent
 
 REFACTORISE_EVERY = 512
 SHORT = 16  # up to so many entries loops over columns beat those over rows
@@ -261,37 +262,51 @@ def means_and_squares(
     n, d = X.shape
     means, squares = np.empty(n), np.empty(n)
     if n < SIDE_BY_SIDE:
-        whitened = np.empty(d)
-        for k in range(n):
-            means[k] = dot(X[k], center)
-            squares[k] = whiten(whitener, X[k], whitened)
+        _one_by_one(X, center, whitener, means, squares, np.empty(d))
     else:
+        room = np.empty((d + 2, min(n, BLOCK)))
         for start in range(0, n, BLOCK):
             block = slice(start, min(start + BLOCK, n))
-            _side_by_side(X[block], center, whitener, means[block], squares[block])
+            _side_by_side(X[block], center, whitener, means[block], squares[block], room)
     return means, squares
 
 
-@inlined
+@part
+def _one_by_one(
+    X: FloatArray,
+    center: FloatArray,
+    whitener: FloatArray,
+    means: FloatArray,
+    squares: FloatArray,
+    room: FloatArray,
+) -> None:
+    X, whitened = lent(X), lent(room)
+    for k in range(X.shape[0]):
+        means[k] = dot(X[k], center)
+        squares[k] = whiten(whitener, X[k], whitened)
+
+
+@part
 def _side_by_side(
     X: FloatArray,
     center: FloatArray,
     whitener: FloatArray,
     means: FloatArray,
     squares: FloatArray,
+    room: FloatArray,
 ) -> None:
     """<x, c> and |W x|^2 for many rows x at once: the innermost loops run over the rows.
 
     Two entries of every W x, and four terms of each, for one look at the columns of X: else memory
     decides. Each sum keeps its order.
     """
-    n, d = X.shape
-    columns = np.empty((d, n))
+    (n, d), columns = X.shape, lent(room)
+    X, means, squares = lent(X), lent(means), lent(squares)
     for k in range(n):
         for j in range(d):
             columns[j, k] = X[k, j]
         means[k] = squares[k] = 0.0
-    entry, following = np.empty(n), np.empty(n)  # entries i and i + 1 of every W x
+    entry, following = columns[d], columns[d + 1]  # entries i and i + 1 of every W x
     for i in range(0, d, 2):
         for k in range(n):
             entry[k] = following[k] = 0.0

@@ -111,7 +111,7 @@ def bend_apart(memory: FloatArray, rows: FloatArray, sums: FloatArray) -> None:
     """
     rules, Theta = open_rules(memory), open_ellipsoids(memory)
     scratch = new_scratch(rules)
-    tighten(rules, Theta, scratch, rows)
+    tighten(rules, Theta, rows)
     add_rows(rules, open_ellipsoids(sums), scratch, rows)
 
 

@@ -15,6 +15,7 @@ from voful.confidence.algebra import (
     cholesky,
     dot,
     log_det,
+    means_and_squares,
     quadratic_form,
     symmetric_times,
     unwhiten,
@@ -52,9 +53,38 @@ def slab(
         spread[e] = whiten(Theta.whitener[e], x, scratch.whitened[e])
         spread[e] += rounding(Theta.trace[e], x.shape[0], squared)
         middle = shift + dot(x, Theta.center[e])
-        width = math.sqrt(Theta.rad[e] * spread[e])
-        lo, up = max(lo, middle - width), min(up, middle + width)
+        lo, up = narrowed(lo, up, middle, Theta.rad[e] * spread[e])
     return widened(lo, up, rules.half)
+
+
+@part
+def slabs(
+    rules: Rules, Theta: Ellipsoids, X: FloatArray, low: float, high: float
+) -> tuple[FloatArray, FloatArray]:
+    """The ends of `slab` for the rows of X, the same bits."""
+    n, d = X.shape
+    squared, lo, up = np.empty(n), np.empty(n), np.empty(n)
+    for i in range(n):
+        squared[i] = dot(X[i], X[i])
+        lo[i], up[i] = ball_and_range(rules, X[i], squared[i], 0.0, low, high)
+    for e in range(Theta.rad.shape[0]):
+        if not Theta.rad[e] >= 0.0:
+            lo[:], up[:] = math.inf, -math.inf
+            return lo, up
+        middles, spread = means_and_squares(X, Theta.center[e], Theta.whitener[e])
+        for i in range(n):
+            spread[i] += rounding(Theta.trace[e], d, squared[i])
+            lo[i], up[i] = narrowed(lo[i], up[i], middles[i], Theta.rad[e] * spread[i])
+    for i in range(n):
+        lo[i], up[i] = widened(lo[i], up[i], rules.half)
+    return lo, up
+
+
+@part
+def narrowed(lo: float, up: float, middle: float, square: float) -> tuple[float, float]:
+    """[lo, up] cut with an interval, given its half-width squared."""
+    width = math.sqrt(square)
+    return max(lo, middle - width), min(up, middle + width)
 
 
 @part

@@ -19,8 +19,9 @@ from voful.confidence.betting.state import (
     open_rules,
 )
 from voful.confidence.ellipsoids.sets import cut
-from voful.typing import BoolArray, FloatArray, IntArray
+from voful.typing import BoolArray, FloatArray
 from voful.validation import TOLERANCE
+from voful.views import lent
 
 
 @part
@@ -85,50 +86,48 @@ def bet_holds(memory: FloatArray, history: FloatArray, theta: FloatArray) -> boo
     return True
 
 
-@inlined
+@part
 def optimistic_ends(
     Theta: Ellipsoids, width_scale: float, arms: FloatArray, mask: BoolArray
 ) -> tuple[FloatArray, FloatArray]:
     """Upper ends and, to break ties, the half-widths of the ellipsoids that give them.
 
-    An arm whose first upper end is below another's smallest one cannot be chosen: its other
-    ellipsoids are not asked.
+    The first ellipsoid is asked about all arms. One that ends below another's smallest end cannot
+    be chosen: its other ellipsoids are not asked.
     """
     upper, width = means_and_squares(arms, Theta.center[0], Theta.whitener[0])
-    radius, top, n = radius_of(Theta, 0, width_scale), 0, arms.shape[0]
-    for i in range(n):
-        width[i] = radius * math.sqrt(width[i])
-        upper[i] = upper[i] + width[i] if mask.shape[0] == 0 or mask[i] else -math.inf
-        if upper[i] > upper[top]:
-            top = i
-    rivals, n_rivals = np.empty(n, dtype=np.int64), 1
-    rivals[0] = top
-    # First the first ellipsoid's favourite, which sets the floor; then all that are above it.
-    for _ in range(2 if Theta.rad.shape[0] > 1 else 0):
-        tighten_ends(Theta, width_scale, arms, upper, width, rivals[:n_rivals])
-        floor, n_rivals = upper[top] - 1e-6 * (1.0 + abs(upper[top])), 0
-        for i in range(n):
-            if upper[i] >= floor:
-                rivals[n_rivals] = i
-                n_rivals += 1
+    tighten_ends(Theta, width_scale, arms, mask, upper, width, np.empty(arms.shape[1]))
     return upper, width
 
 
-@inlined
+@part
 def tighten_ends(
     Theta: Ellipsoids,
     width_scale: float,
     arms: FloatArray,
+    mask: BoolArray,
     upper: FloatArray,
     width: FloatArray,
-    rivals: IntArray,
+    whitened: FloatArray,
 ) -> None:
-    """upper, width of these arms: the other ellipsoids' where one of them ends earlier."""
-    whitened = np.empty(arms.shape[1])
-    for e in range(1, Theta.rad.shape[0]):
-        radius = radius_of(Theta, e, width_scale)
-        for i in rivals:
-            half = radius * math.sqrt(whiten(Theta.whitener[e], arms[i], whitened))
-            end = dot(arms[i], Theta.center[e]) + half
-            if end < upper[i]:
-                upper[i], width[i] = end, half
+    """From the first ellipsoid's means and squared norms to `optimistic_ends`."""
+    arms, mask, upper, width = lent(arms), lent(mask), lent(upper), lent(width)
+    radius, top, whitened = radius_of(Theta, 0, width_scale), 0, lent(whitened)
+    for i in range(arms.shape[0]):
+        width[i] = radius * math.sqrt(width[i])
+        upper[i] = upper[i] + width[i] if mask.shape[0] == 0 or mask[i] else -math.inf
+        if upper[i] > upper[top]:
+            top = i
+    floor = -math.inf
+    for k in range(-1, arms.shape[0]):  # the first ellipsoid's favourite sets the floor
+        i = top if k < 0 else k
+        if k != top and upper[i] >= floor:
+            for e in range(1, Theta.rad.shape[0]):
+                squared = whiten(Theta.whitener[e], arms[i], whitened)
+                half = radius_of(Theta, e, width_scale) * math.sqrt(squared)
+                end = dot(arms[i], Theta.center[e]) + half
+                if end < upper[i]:
+                    upper[i], width[i] = end, half
+                if upper[i] < floor:
+                    break
+            floor = max(floor, upper[i] - 1e-6 * (1.0 + abs(upper[i])))

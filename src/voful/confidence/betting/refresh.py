@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from voful.compiled import inlined, kernel
+from voful.compiled import inlined, kernel, part
+from voful.confidence.algebra import BLOCK
 from voful.confidence.betting.minorant import bend, weigh
 from voful.confidence.betting.quadratic import (
     add_row,
@@ -13,7 +14,7 @@ from voful.confidence.betting.quadratic import (
     put_back,
     score,
     settle,
-    slab,
+    slabs,
     widened,
 )
 from voful.confidence.betting.state import (
@@ -26,13 +27,15 @@ from voful.confidence.betting.state import (
     Ellipsoids,
     Rules,
     Scratch,
-    new_scratch,
+    new_room,
     open_clock,
     open_ellipsoids,
     open_latest,
     open_rules,
+    scratch_in,
 )
 from voful.typing import FloatArray
+from voful.views import lent
 
 
 @inlined
@@ -49,21 +52,21 @@ def stream_again(Theta: Ellipsoids, streamed: Ellipsoids, e: int) -> None:
     put_back(Theta, e, streamed.whitener[e], lam, log_det, trace)
 
 
-@inlined
-def tighten(rules: Rules, Theta: Ellipsoids, scratch: Scratch, rows: FloatArray) -> None:
+@part
+def tighten(rules: Rules, Theta: Ellipsoids, rows: FloatArray) -> None:
     """Intersect every stored interval with the current one: on the event both hold <x, theta*>."""
     d = rules.theta0.shape[0]
     low, high = rules.y_low - rules.misfit, rules.y_high + rules.misfit
-    for i in range(rows.shape[0]):
-        row = rows[i]
-        old_lo, old_up = row[d + LOW], row[d + HIGH]
-        if old_lo <= old_up:
-            lo, up = slab(rules, Theta, row[:d], 0.0, low, high, scratch)
-            lo, up = widened(max(lo, old_lo), min(up, old_up), rules.half)
-            # Crossed by more than rounding: theta* has left (or the set is empty): the old one
-            # stays.
-            if lo <= up:
-                row[d + LOW], row[d + HIGH] = lo, up
+    for first in range(0, rows.shape[0], BLOCK):
+        block = rows[first : first + BLOCK]
+        ends = slabs(rules, Theta, block[:, :d].copy(), low, high)
+        for i in range(block.shape[0]):
+            old_lo, old_up = block[i, d + LOW], block[i, d + HIGH]
+            lo, up = widened(max(ends[0][i], old_lo), min(ends[1][i], old_up), rules.half)
+            # Crossed by more than rounding: theta* has left (or the set is empty, or there was no
+            # bet): the old one stays.
+            if old_lo <= old_up and lo <= up:
+                block[i, d + LOW], block[i, d + HIGH] = lo, up
 
 
 @inlined
@@ -96,20 +99,17 @@ def add_rows(rules: Rules, Theta: Ellipsoids, scratch: Scratch, rows: FloatArray
                 add_row(Theta, e, x, a, c0, c1, c2)
 
 
-@kernel
-def bet_refresh(memory: FloatArray, history: FloatArray) -> None:
-    """`Rule.refresh`: every origin to its centre; where due, all rounds bent again on the way.
-
-    Streamed or rebuilt, what is thinner along the latest plays is kept.
-    """
-    rules, Theta = open_rules(memory), open_ellipsoids(memory)
-    latest, clock, scratch = open_latest(memory), open_clock(memory), new_scratch(rules)
+@part
+def renew(memory: FloatArray, history: FloatArray, room: FloatArray) -> None:
+    """`bet_refresh`, with room to work in."""
+    rules, Theta, history = open_rules(memory), open_ellipsoids(memory), lent(history)
+    latest, clock, scratch = open_latest(memory), open_clock(memory), scratch_in(lent(room), rules)
     u, v = scratch.u, scratch.v
     n = int(clock.n[0])
     plays, rows = latest.recent[: min(n, N_RECENT)], history[:n]  # none in the streaming form
     bend_again = is_refresh_due(rules, clock)
     if bend_again:
-        tighten(rules, Theta, scratch, rows)
+        tighten(rules, Theta, rows)
     move_origins(rules, Theta, clock, plays, u, v)
     if not bend_again:
         return
@@ -125,3 +125,12 @@ def bet_refresh(memory: FloatArray, history: FloatArray) -> None:
         move_origin(Theta, e, u, v)
         settle(rules, Theta, e, u, v)
     clock.next_refresh[0] = max(n + 1, int(rules.refresh_ratio * n))
+
+
+@kernel
+def bet_refresh(memory: FloatArray, history: FloatArray) -> None:
+    """`Rule.refresh`: every origin to its centre; where due, all rounds bent again on the way.
+
+    Streamed or rebuilt, what is thinner along the latest plays is kept.
+    """
+    renew(memory, history, new_room(open_rules(memory)))

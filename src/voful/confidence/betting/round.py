@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from voful.compiled import inlined, kernel
+from voful.compiled import inlined, kernel, part
 from voful.confidence.algebra import dot
 from voful.confidence.betting.minorant import bend, weigh
 from voful.confidence.betting.predictors import leader, learn
@@ -28,14 +28,16 @@ from voful.confidence.betting.state import (
     Predictors,
     Rules,
     Scratch,
-    new_scratch,
+    new_room,
     open_clock,
     open_ellipsoids,
     open_latest,
     open_predictors,
     open_rules,
+    scratch_in,
 )
 from voful.typing import FloatArray
+from voful.views import lent
 
 
 @inlined
@@ -121,12 +123,21 @@ def take_reward(
     return bool(clock.since_origin[0] >= ORIGIN_EVERY or is_refresh_due(rules, clock))
 
 
+@part
+def bet_round(
+    memory: FloatArray, history: FloatArray, x: FloatArray, reward: float, room: FloatArray
+) -> bool:
+    """`bet_observe`, with room to work in."""
+    rules, Theta, predictors = open_rules(memory), open_ellipsoids(memory), open_predictors(memory)
+    latest, clock, scratch = open_latest(memory), open_clock(memory), scratch_in(lent(room), rules)
+    x, history = lent(x), lent(history)
+    place_bet(rules, Theta, predictors, latest, clock, scratch, x)
+    return take_reward(rules, Theta, predictors, latest, clock, scratch, history, x, reward)
+
+
 @kernel
 def bet_observe(
     memory: FloatArray, history: FloatArray, x: FloatArray, reward: float, variance: float
 ) -> bool:
     """`Rule.observe`, where the history has room; whether `bet_refresh` is due."""
-    rules, Theta, predictors = open_rules(memory), open_ellipsoids(memory), open_predictors(memory)
-    latest, clock, scratch = open_latest(memory), open_clock(memory), new_scratch(rules)
-    place_bet(rules, Theta, predictors, latest, clock, scratch, x)
-    return take_reward(rules, Theta, predictors, latest, clock, scratch, history, x, reward)
+    return bet_round(memory, history, x, reward, new_room(open_rules(memory)))

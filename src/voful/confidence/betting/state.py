@@ -270,23 +270,34 @@ def memory_size(bets: int, d: int) -> int:
 
 
 @part
+def new_room(rules: Rules) -> FloatArray:
+    """For a round's scratch."""
+    (E, J), d = rules.shares.shape, rules.theta0.shape[0]
+    return np.empty(E * d + E + 4 * J + CELLS_SHAPE[0] * CELLS_SHAPE[1] + 2 * d)
+
+
+@part
+def scratch_in(room: FloatArray, rules: Rules) -> Scratch:
+    """The room's parts; where it is `lent`, so are they."""
+    (E, J), d = rules.shares.shape, rules.theta0.shape[0]
+    spread = E * d
+    minorants = spread + E
+    cells = minorants + 4 * J
+    u = cells + CELLS_SHAPE[0] * CELLS_SHAPE[1]
+    return Scratch(
+        view(room, 0, (E, d)),
+        view(room, spread, (E,)),
+        view(room, minorants, (J, 4)),
+        view(room, cells, CELLS_SHAPE),
+        view(room, u, (d,)),
+        view(room, u + d, (d,)),
+    )
+
+
+@part
 def new_scratch(rules: Rules) -> Scratch:
     """Room for a round."""
-    E, J = rules.shares.shape
-    d = rules.theta0.shape[0]
-    block = np.empty(E * d + E + 4 * J + CELLS_SHAPE[0] * CELLS_SHAPE[1] + 2 * d)
-    i = E * d
-    j = i + E
-    k = j + 4 * J
-    m = k + CELLS_SHAPE[0] * CELLS_SHAPE[1]
-    return Scratch(
-        view(block, 0, (E, d)),
-        view(block, i, (E,)),
-        view(block, j, (J, 4)),
-        view(block, k, CELLS_SHAPE),
-        view(block, m, (d,)),
-        view(block, m + d, (d,)),
-    )
+    return scratch_in(new_room(rules), rules)
 
 
 def mixture(bets: int) -> tuple[FloatArray, FloatArray]:
