@@ -14,10 +14,10 @@ from voful.bandits.growth import LARGEST, grown, has_grown
 from voful.bandits.report import UNKNOWN, Report
 from voful.bandits.watched import WatchedPolicy
 from voful.confidence.betting import BettingEllipsoid
-from voful.confidence.rule import observe, rule_of
+from voful.confidence.rule import observe_by, rule_of
 from voful.invariants import Invariants
 from voful.monitor.watch import Alarm
-from voful.typing import BoolArray, FloatArray
+from voful.typing import FloatArray
 from voful.validation import ObservationSpace, fail, finite_float
 
 
@@ -140,7 +140,7 @@ class AdaptingPolicy(WatchedPolicy):
             shown, now = self.confidence_set, fresh.confidence_set
             shown.__dict__.update(now.__dict__)  # who holds the set sees what it has become
             fresh._show(shown)
-            for name in ("reward_range", "_space", "_set", "_betting", "_watch", "_start"):
+            for name in ("reward_range", "_space", "_set", "_betting", "_watch"):
                 setattr(self, name, getattr(fresh, name))
             self._report, self._standing = fresh._report, fresh._standing
         finally:
@@ -156,7 +156,7 @@ class AdaptingPolicy(WatchedPolicy):
     def _learn(self, x: FloatArray, reward: float) -> None:
         """One round of the set that chooses; nothing is told."""
         self._betting.reserve(1)
-        observe(self._state, x, reward, 0.0)
+        observe_by(rule_of(self._state), self._state, x, reward, 0.0)
 
     def _observe(self, x: FloatArray, reward: float, variance: float) -> None:
         if self._report is None:
@@ -177,14 +177,9 @@ class AdaptingPolicy(WatchedPolicy):
 
     # --- choices and answers --------------------------------------------------------------------
 
-    def _choose(self, arms: FloatArray, mask: BoolArray) -> int:
-        if self._report is None:
-            return super()._choose(arms, mask)
-        if self._pending is None:
-            arm = rule_of(self._state).choose(*self._state, arms, mask)
-        else:
-            arm = self._choose_awaiting(arms, mask, self._pending)
-        return arm if arm >= 0 else ~arm  # what is left of the set that chooses is not reported
+    def _tell_empty(self) -> None:
+        if self._report is None:  # else what is left of the set that chooses is not reported
+            super()._tell_empty()
 
     def _index(self, arms: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         mean, lower, upper = super()._index(arms)

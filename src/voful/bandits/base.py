@@ -15,7 +15,7 @@ from voful.bandits.optimism import most_optimistic
 from voful.bandits.propensities import Chooser
 from voful.confidence.algebra import dots
 from voful.confidence.base import BallSet, BaseConfidenceSet, RuleSet
-from voful.confidence.rule import Rule, observe, observe_many, rule_of
+from voful.confidence.rule import Rule, observe_by, observe_many, rule_of
 from voful.confidence.standing import EDGE, EMPTY, OK, STATUSES, Standing
 from voful.parameters import Declared, parameter
 from voful.typing import BoolArray, FloatArray, IntArray, Path
@@ -140,16 +140,17 @@ class Policy(Chooser, Declared):
         """
         rows = self._space.arms(arms)
         allowed = self._space.mask(mask, rows.shape[0])
-        awaited = None if pending is None else self._awaited(pending)
+        if pending is not None:
+            self._pending = self._awaited(pending)
         self._turn += 1
         try:
-            self._pending = awaited
             if k is not None:
                 return self._choose_several(rows, allowed, k)
             return self._choose(rows, allowed)
         finally:
-            self._pending = None
             self._turn += 1
+            if pending is not None:
+                self._pending = None
 
     def update(self, x: npt.ArrayLike, reward: float, *, variance: float | None = None) -> None:
         """Learn that playing x paid reward (delayed and off-policy rewards work).
@@ -329,24 +330,36 @@ class CompiledPolicy(Policy):
         rule = rule_of(state)
         if rule.draw is not None:
             rule.draw(*state, self._rng, arms, mask)
-        choice = rule.choose(*state, arms, mask)
+        if self._pending is None or rule.choose_awaiting is None:
+            choice = rule.choose(*state, arms, mask)
+        else:
+            choice = rule.choose_awaiting(*state, arms, mask, self._pending)
         if choice >= 0:
             return choice
-        if self.confidence_set is not None:
-            self.confidence_set.warn_empty()
+        self._tell_empty()
         return ~choice
 
+    def _tell_empty(self) -> None:
+        """A choice found nothing left of the set."""
+        if self.confidence_set is not None:
+            self.confidence_set.warn_empty()
+
     def _observe(self, x: FloatArray, reward: float, variance: float) -> None:
-        observe(self._state, x, reward, variance)
+        self._reserve(1, 1)
+        state = self._state
+        if observe_by(rule_of(state), state, x, reward, variance):
+            self._tell_news()
 
     def _observe_many(self, X: FloatArray, rewards: FloatArray, variances: FloatArray) -> None:
+        self._reserve(len(X), len(X))
         observe_many(self._state, X, rewards, variances)
+        self._tell_news()
 
     def _reserve(self, rounds: int, n_arms: int) -> None:
         """Room for so many more rewards, of at most so many arms, where the state grows."""
 
-    def _played(self) -> None:
-        """Compiled code has learnt rounds: tell what is new."""
+    def _tell_news(self) -> None:
+        """Of what was due when rewards were learnt."""
 
 
 class SetPolicy(CompiledPolicy, OptimisticPolicy, Generic[Set]):

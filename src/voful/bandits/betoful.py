@@ -36,7 +36,7 @@ from voful.confidence.betting.state import (
 )
 from voful.confidence.rule import rule, what_is_due
 from voful.confidence.standing import REFUTED, STATUS
-from voful.monitor.watch import begin_anew, respond, watch_round, written_into
+from voful.monitor.watch import begin_anew, respond, start_at, watch_round, written_into
 from voful.parameters import parameter
 from voful.typing import BoolArray, FloatArray, Seed
 from voful.validation import boolean, choice, fail, nonnegative_float, positive_int
@@ -47,8 +47,7 @@ class WatchedState(NamedTuple):
 
     memory: FloatArray  # of the betting set
     history: FloatArray
-    facts: FloatArray  # of the watch
-    start: FloatArray  # the memory before the first round
+    facts: FloatArray  # of the watch; behind them the memory before the first round
 
 
 bet_round = written_into(bet_observe)
@@ -61,7 +60,6 @@ def bet_choose(
     memory: FloatArray,
     history: FloatArray,
     facts: FloatArray,
-    start: FloatArray,
     arms: FloatArray,
     mask: BoolArray,
 ) -> int:
@@ -81,7 +79,6 @@ def watched_observe(
     memory: FloatArray,
     history: FloatArray,
     facts: FloatArray,
-    start: FloatArray,
     x: FloatArray,
     reward: float,
     variance: float,
@@ -96,10 +93,9 @@ def watched_respond(
     memory: FloatArray,
     history: FloatArray,
     facts: FloatArray,
-    start: FloatArray,
 ) -> bool:
     """`respond`, for the set alone."""
-    return respond(memory, facts, start)
+    return respond(memory, facts)
 
 
 @kernel
@@ -107,7 +103,6 @@ def watched_holds(
     memory: FloatArray,
     history: FloatArray,
     facts: FloatArray,
-    start: FloatArray,
     theta: FloatArray,
 ) -> bool:
     """Nothing is in a set that is refuted."""
@@ -123,8 +118,7 @@ class WatchedCutState(NamedTuple):
     memory: FloatArray
     history: FloatArray
     risk: FloatArray  # of the constant-risk set
-    facts: FloatArray
-    start: FloatArray  # memory and risk before the first round
+    facts: FloatArray  # of the watch; behind them memory and risk before the first round
 
 
 @kernel
@@ -133,7 +127,6 @@ def cut_choose(
     history: FloatArray,
     risk: FloatArray,
     facts: FloatArray,
-    start: FloatArray,
     arms: FloatArray,
     mask: BoolArray,
 ) -> int:
@@ -170,7 +163,6 @@ def watched_cut_observe(
     history: FloatArray,
     risk: FloatArray,
     facts: FloatArray,
-    start: FloatArray,
     x: FloatArray,
     reward: float,
     variance: float,
@@ -186,12 +178,11 @@ def watched_cut_respond(
     history: FloatArray,
     risk: FloatArray,
     facts: FloatArray,
-    start: FloatArray,
 ) -> bool:
     """`respond`, for both sets."""
-    anew = respond(memory, facts, start)
+    anew = respond(memory, facts)
     if anew:
-        begin_anew(risk, start, memory.shape[0])
+        begin_anew(risk, facts, start_at(memory) + memory.shape[0])
     return anew
 
 
@@ -201,7 +192,6 @@ def watched_cut_holds(
     history: FloatArray,
     risk: FloatArray,
     facts: FloatArray,
-    start: FloatArray,
     theta: FloatArray,
 ) -> bool:
     """`watched_holds` of both sets."""
@@ -215,6 +205,7 @@ rule(
     watched_cut_holds,
     refresh=bet_refresh,
     respond=watched_cut_respond,
+    choose_awaiting=cut_choose_awaiting,
 )
 
 
@@ -249,6 +240,7 @@ class BetOFUL(AdaptingPolicy):
         watched_holds,
         refresh=bet_refresh,
         respond=watched_respond,
+        choose_awaiting=bet_choose_awaiting,
     )
 
     failure_prob: float = given.failure_prob()
@@ -295,6 +287,8 @@ class BetOFUL(AdaptingPolicy):
     )
     seed: Seed = given.seed()
 
+    _kept_state: WatchedState | WatchedCutState | None = None
+
     def _build(self) -> None:
         super()._build()
         center = given.checked_center(self)
@@ -326,16 +320,13 @@ class BetOFUL(AdaptingPolicy):
 
     @property
     def _state(self) -> Any:
-        Theta, facts, start = self._set, self._watch.facts, self._start
+        if self._kept_state is None or self._kept_state.history is not self._set.history:
+            self._kept_state = self._new_state()  # the history has grown, or the set is another
+        return self._kept_state
+
+    def _new_state(self) -> WatchedState | WatchedCutState:
+        Theta, facts = self._set, self._watch.block
         if isinstance(Theta, CutBettingEllipsoid):
             risk = Theta.constant_risk.memory
-            return WatchedCutState(Theta.memory, Theta.history, risk, facts, start)
-        return WatchedState(Theta.memory, Theta.history, facts, start)
-
-    def _choose_awaiting(self, arms: FloatArray, mask: BoolArray, pending: FloatArray) -> int:
-        Theta = self._set
-        if isinstance(Theta, CutBettingEllipsoid):
-            return cut_choose_awaiting(
-                Theta.memory, Theta.constant_risk.memory, arms, mask, pending
-            )
-        return bet_choose_awaiting(Theta.memory, arms, mask, pending)
+            return WatchedCutState(Theta.memory, Theta.history, risk, facts)
+        return WatchedState(Theta.memory, Theta.history, facts)

@@ -44,6 +44,7 @@ from voful.monitor.watch import (
     RESTART,
     begin_anew,
     respond,
+    start_at,
     watch_round,
     written_into,
 )
@@ -58,8 +59,7 @@ class CertifiedState(NamedTuple):
     history: FloatArray
     blocks: FloatArray  # (5, size): the plug-in's ridges, the guard's among them
     notes: FloatArray  # `Books`; their rest is the plug-in's
-    facts: FloatArray  # of the watch
-    start: FloatArray  # memory, blocks and notes before the first round
+    facts: FloatArray  # of the watch; behind them memory, blocks and notes before the first round
 
 
 bet_round = written_into(bet_observe)
@@ -72,7 +72,6 @@ def certified_choose(
     blocks: FloatArray,
     notes: FloatArray,
     facts: FloatArray,
-    start: FloatArray,
     arms: FloatArray,
     mask: BoolArray,
 ) -> int:
@@ -96,8 +95,10 @@ def certified_choose(
 @kernel
 def certified_choose_awaiting(
     memory: FloatArray,
+    history: FloatArray,
     blocks: FloatArray,
     notes: FloatArray,
+    facts: FloatArray,
     arms: FloatArray,
     mask: BoolArray,
     pending: FloatArray,
@@ -107,6 +108,8 @@ def certified_choose_awaiting(
     ~row where nothing is left. Survivors, certificate and costs are those of what is known.
     """
     books, (n_arms, d) = open_books(notes), arms.shape
+    if facts[MODE] == RESTART and facts[STATUS] == REFUTED:
+        return ~customary_choice(memory, arms, mask)
     lower, upper, crossing = guarded_ends(memory, blocks, notes, arms)
     empty = nothing_left(memory, crossing, books)
     left = arms_in(mask, n_arms) if empty else survivors(lower, upper, mask)
@@ -135,7 +138,6 @@ def certified_observe(
     blocks: FloatArray,
     notes: FloatArray,
     facts: FloatArray,
-    start: FloatArray,
     x: FloatArray,
     reward: float,
     variance: float,
@@ -155,15 +157,14 @@ def certified_respond(
     blocks: FloatArray,
     notes: FloatArray,
     facts: FloatArray,
-    start: FloatArray,
 ) -> bool:
     """`respond`, for the set, the plug-in and the books."""
-    anew, i = respond(memory, facts, start), memory.shape[0]
+    anew, i = respond(memory, facts), start_at(memory) + memory.shape[0]
     if anew:
         for block in blocks:
-            begin_anew(block, start, i)
+            begin_anew(block, facts, i)
             i += block.shape[0]
-        begin_anew(notes, start, i)
+        begin_anew(notes, facts, i)
     return anew
 
 
@@ -174,7 +175,6 @@ def certified_holds(
     blocks: FloatArray,
     notes: FloatArray,
     facts: FloatArray,
-    start: FloatArray,
     theta: FloatArray,
 ) -> bool:
     """Nothing is in a set that is refuted."""
@@ -218,6 +218,7 @@ class CertifiedUCB(GuardedPolicy, WatchedPolicy):
         certified_holds,
         refresh=bet_refresh,
         respond=certified_respond,
+        choose_awaiting=certified_choose_awaiting,
     )
 
     on_change: str | None = given.on_change()
@@ -235,7 +236,7 @@ class CertifiedUCB(GuardedPolicy, WatchedPolicy):
         Theta = self._set
         start_plugin(Theta.blocks, self.feature_norm, self.dim)
         self._set = self._watch_over(Theta, Theta.betting, Theta.blocks, Theta.notes)
-        Theta.beyond = (self._watch.facts, self._start)
+        Theta.beyond = (self._watch.block,)
 
     def _invariants(self, state: Arrays) -> Invariants:
         blocks, notes = state["confidence_set/blocks"], state["confidence_set/notes"]
@@ -244,13 +245,6 @@ class CertifiedUCB(GuardedPolicy, WatchedPolicy):
         yield "lambda behind each ridge", bool((blocks[:, column] == own).all())
         plugin = open_plugin(open_books(notes).rest, self.dim)
         yield "sums over leverages", bool(plugin.leverage[0] >= 0.0 and plugin.weighted[0] >= 0.0)
-
-    def _choose_awaiting(self, arms: FloatArray, mask: BoolArray, pending: FloatArray) -> int:
-        Theta, facts = self._set, self._watch.facts
-        if facts[MODE] == RESTART and facts[STATUS] == REFUTED:
-            return self._rule.choose(*self._state, arms, mask)
-        memory, blocks, notes = Theta.betting.memory, Theta.blocks, Theta.notes
-        return certified_choose_awaiting(memory, blocks, notes, arms, mask, pending)
 
     def scores(self, arms: npt.ArrayLike) -> FloatArray:
         """The plug-in index of each arm, shape (n_arms,): for rules of your own."""

@@ -17,7 +17,12 @@ from voful.typing import BoolArray, FloatArray
 
 @kernel
 def bet_choose_awaiting(
-    memory: FloatArray, arms: FloatArray, mask: BoolArray, pending: FloatArray
+    memory: FloatArray,
+    history: FloatArray,
+    facts: FloatArray,
+    arms: FloatArray,
+    mask: BoolArray,
+    pending: FloatArray,
 ) -> int:
     """argmax u_h of `betting.pending`; ~row where nothing is left: `customary_choice`."""
     if none_left(open_ellipsoids(memory), open_clock(memory)):
@@ -31,7 +36,13 @@ def bet_choose_awaiting(
 
 @kernel
 def cut_choose_awaiting(
-    memory: FloatArray, risk: FloatArray, arms: FloatArray, mask: BoolArray, pending: FloatArray
+    memory: FloatArray,
+    history: FloatArray,
+    risk: FloatArray,
+    facts: FloatArray,
+    arms: FloatArray,
+    mask: BoolArray,
+    pending: FloatArray,
 ) -> int:
     """The same where the constant-risk set's ends, as they are, count too."""
     _, center, whitener, numbers = open_ellipsoid(risk)

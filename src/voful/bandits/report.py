@@ -14,7 +14,7 @@ import numpy as np
 from voful.archive import Arrays
 from voful.confidence.betting import BettingEllipsoid
 from voful.confidence.betting.base import LARGEST_NORM
-from voful.confidence.rule import observe
+from voful.confidence.rule import observe_by, rule_of
 from voful.invariants import Invariants, whole
 from voful.monitor.watch import N_ALARMS, NEWS, Watch
 from voful.persistence import Stateful
@@ -37,7 +37,7 @@ class Report(Stateful):
     make
         (theta_norm, misfit) -> a new set; with misfit also bet.
     state
-        The type of the rule's state: memory, history, the watch's facts, and the start.
+        The type of the rule's state: memory, history, and the watch's block.
     misfit
         e, or "unknown".
     theta_norm
@@ -69,7 +69,6 @@ class Report(Stateful):
         self._failure_prob = failure_prob
         self.step: FloatArray = np.zeros(1)
         self.betting, self.watch = self._new(0)
-        self._start = self.betting.memory.copy()
 
     def _new(self, step: int) -> tuple[BettingEllipsoid, Watch]:
         """A set of this step, and its watch."""
@@ -83,7 +82,7 @@ class Report(Stateful):
             self._on_change,
             failure_prob=self._failure_prob,
             audit=None,
-            memory=betting.memory,
+            blocks=(betting.memory,),
             feature_norm=self._feature_norm,
         )
         betting.standing = watch
@@ -96,7 +95,6 @@ class Report(Stateful):
         self.watch.__dict__.update(watch.__dict__)
         self.betting.__dict__.update(betting.__dict__)
         self.betting.standing = self.watch
-        self._start = self.betting.memory.copy()
 
     def learn(self, x: FloatArray, reward: float) -> None:
         """One round."""
@@ -116,8 +114,8 @@ class Report(Stateful):
 
     def _play(self, x: FloatArray, reward: float) -> None:
         self.betting.reserve(1)
-        state = self._state(*self.betting.rule_state, self.watch.facts, self._start)
-        observe(state, x, reward, 0.0)
+        state = self._state(*self.betting.rule_state, self.watch.block)
+        observe_by(rule_of(state), state, x, reward, 0.0)
 
     def _step_up(self, rows: FloatArray) -> None:
         """Larger misfits until the history fits one, or none is left."""

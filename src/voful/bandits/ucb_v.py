@@ -14,7 +14,7 @@ from voful.bandits.base import CompiledPolicy
 from voful.bandits.known_arms import FREE, fill_table, slot_of
 from voful.bandits.optimism import most_optimistic
 from voful.compiled import kernel, part
-from voful.confidence.rule import rule
+from voful.confidence.rule import observe_many, rule
 from voful.invariants import SLACK, Invariants, between, whole
 from voful.parameters import parameter
 from voful.typing import BoolArray, FloatArray, IntArray, Seed
@@ -192,15 +192,10 @@ class UCBV(CompiledPolicy):
         """How many different arms were played."""
         return int(self._counts[1])
 
-    def _observe(self, x: FloatArray, reward: float, variance: float) -> None:
-        super()._observe(x, reward, variance)
-        self._reserve(1, 1)
-
     def _observe_many(self, X: FloatArray, rewards: FloatArray, variances: FloatArray) -> None:
         new = np.unique(X[np.isinf(self._means_and_widths(X)[1])], axis=0)
         self._reserve(len(new), len(new))
-        super()._observe_many(X, rewards, variances)
-        self._reserve(1, 1)
+        observe_many(self._state, X, rewards, variances)
 
     def _predict(self, X: FloatArray) -> FloatArray:
         return self._means_and_widths(X)[0]

@@ -39,6 +39,9 @@ class Rule(NamedTuple):
         does all.
     respond
         (*state) -> whether the state was begun anew: what is rare, likewise.
+    choose_awaiting
+        (*state, arms, mask, pending): `choose` while these arms wait for their rewards, of those
+        that look elsewhere then.
     """
 
     choose: Callable[..., int]
@@ -47,6 +50,7 @@ class Rule(NamedTuple):
     draw: Callable[..., None] | None = None
     refresh: Callable[..., None] | None = None
     respond: Callable[..., bool] | None = None
+    choose_awaiting: Callable[..., int] | None = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Rule:
         """A copy of a policy has the same functions; Numba would pickle them."""
@@ -64,13 +68,14 @@ def rule(
     draw: Callable[..., None] | None = None,
     refresh: Callable[..., None] | None = None,
     respond: Callable[..., bool] | None = None,
+    choose_awaiting: Callable[..., int] | None = None,
 ) -> Rule:
     """The rule of all policies with this type of state, which is one class's own."""
     if state in _RULES:
         raise TypeError(f"{state.__name__} has a rule already")
     if respond is not None and refresh is None:
         raise TypeError(f"{state.__name__}: compiled loops ask what is due for the sake of refresh")
-    _RULES[state] = Rule(choose, observe, holds, draw, refresh, respond)
+    _RULES[state] = Rule(choose, observe, holds, draw, refresh, respond, choose_awaiting)
     return _RULES[state]
 
 
@@ -79,16 +84,12 @@ def rule_of(state: Any) -> Rule:
     return _RULES[type(state)]
 
 
-def observe(state: Any, x: FloatArray, reward: float, variance: float) -> None:
-    """`Rule.observe`, and what it finds due."""
-    observe_by(_RULES[type(state)], state, x, reward, variance)
-
-
-def observe_by(rule: Rule, state: Any, x: FloatArray, reward: float, variance: float) -> None:
-    """The same, by a rule that the type of the state does not tell."""
+def observe_by(rule: Rule, state: Any, x: FloatArray, reward: float, variance: float) -> int | None:
+    """`Rule.observe`, and what it finds due; what that was."""
     due = rule.observe(*state, x, reward, variance)
     if due:
         finish(rule, due, state)
+    return due
 
 
 # What `Rule.observe` returns.
@@ -148,7 +149,7 @@ _kernel = cache(kernel)
 
 
 def observe_many(state: Any, X: FloatArray, rewards: FloatArray, variances: FloatArray) -> None:
-    """`observe` for the rows of X, in their order."""
+    """`observe_by` for the rows of X, in their order."""
     known = _RULES[type(state)]
     to_call: tuple[Any, Any] = (known.observe, known.refresh)
     if not config.DISABLE_JIT and len(X) > 0:  # type: ignore[attr-defined]

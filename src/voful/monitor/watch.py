@@ -9,7 +9,7 @@ LinUCB by a ridge for a while, with no claim to certainty.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Final, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -44,6 +44,7 @@ from voful.monitor.evidence import (
     weigh_round,
 )
 from voful.typing import FloatArray
+from voful.views import lent
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -109,16 +110,23 @@ def copy_ridges(memory: FloatArray, facts: FloatArray, back: bool) -> None:
 
 
 @part
-def begin_anew(block: FloatArray, start: FloatArray, i: int) -> None:
-    """What else learns, as it was: its own part of `start` begins at i."""
-    for j in range(block.shape[0]):
-        block[j] = start[i + j]
+def start_at(memory: FloatArray) -> int:
+    """Where the watch's block has the memory, and behind it what else learns, as they began."""
+    d = int(memory[1])
+    return RIDGES_AT + len(RIDGES) * (d * d + d + 1)
 
 
 @part
-def begin(memory: FloatArray, facts: FloatArray, start: FloatArray) -> None:
+def begin_anew(block: FloatArray, facts: FloatArray, i: int) -> None:
+    """The block as it began, which is kept at i."""
+    for j in range(block.shape[0]):
+        block[j] = facts[i + j]
+
+
+@part
+def begin(memory: FloatArray, facts: FloatArray) -> None:
     """A fresh set and a fresh check; what was not told yet does not stand any more."""
-    begin_anew(memory, start, 0)
+    begin_anew(memory, facts, start_at(memory))
     for i in range(EVIDENCE, ALARMS):
         facts[i] = 0.0
     facts[EVIDENCE + STATISTIC] = 1.0
@@ -147,6 +155,7 @@ def watch_round(memory: FloatArray, facts: FloatArray, x: FloatArray, y: float) 
 
     The interval is the one that the bets have used, from before the reward.
     """
+    facts = lent(facts)
     facts[TOTAL] += 1.0
     facts[SEGMENT] += 1.0
     empty = none_left(open_ellipsoids(memory), open_clock(memory))
@@ -183,7 +192,7 @@ def audit_due(facts: FloatArray) -> bool:
 
 
 @inlined
-def respond(memory: FloatArray, facts: FloatArray, start: FloatArray) -> bool:
+def respond(memory: FloatArray, facts: FloatArray) -> bool:
     """What `watch_round` found, in the same round: note it, and restart the set where that is due.
 
     Returns whether the set was begun anew: then whatever else learns should be too.
@@ -191,7 +200,7 @@ def respond(memory: FloatArray, facts: FloatArray, start: FloatArray) -> bool:
     if facts[STATUS] == REFUTED:  # its estimates have learnt on; now one more try
         copy_ridges(memory, facts, False)
         facts[KEPT] = facts[SEGMENT]
-        begin(memory, facts, start)
+        begin(memory, facts)
         return True
     empty = none_left(open_ellipsoids(memory), open_clock(memory))
     if facts[MODE] == NOTHING:
@@ -208,7 +217,7 @@ def respond(memory: FloatArray, facts: FloatArray, start: FloatArray) -> bool:
             if facts[KEPT] == 0.0:
                 copy_ridges(memory, facts, False)
                 facts[KEPT] = facts[SEGMENT]
-        begin(memory, facts, start)
+        begin(memory, facts)
         if young and facts[STRUCK] >= (STRIKES if facts[FITTED] > 0.0 else STRIKES_AT_FIRST):
             copy_ridges(memory, facts, True)
             open_clock(memory).emptied[0] = 1.0  # bets rest, estimates learn
@@ -218,7 +227,7 @@ def respond(memory: FloatArray, facts: FloatArray, start: FloatArray) -> bool:
     if audit_due(facts):
         facts[AUDITS] += 1.0
         if facts[SEGMENT] > AUDIT_AFTER:
-            begin(memory, facts, start)
+            begin(memory, facts)
             return True
     return False
 
@@ -237,8 +246,10 @@ class Watch(Standing):
         Level of the check.
     audit
         P: a restart at rounds P, 4 P, 9 P, ...; None: no such restarts.
-    memory, feature_norm
-        Of the betting set, before its first round.
+    blocks
+        What a restart begins anew, before the first round: first the betting set's memory.
+    feature_norm
+        Of the betting set.
     """
 
     def __init__(
@@ -247,21 +258,26 @@ class Watch(Standing):
         *,
         failure_prob: float,
         audit: float | None,
-        memory: FloatArray,
+        blocks: tuple[FloatArray, ...],
         feature_norm: float,
     ) -> None:
         super().__init__()
-        self._rules, self._feature_norm = open_rules(memory), feature_norm
+        self._rules, self._feature_norm = open_rules(blocks[0]), feature_norm
         self._dim = len(self._rules.theta0)
-        d, n = self._dim, len(RIDGES)
-        self.facts = np.zeros(RIDGES_AT + n * (d * d + d + 1))
+        facts = np.zeros(start_at(blocks[0]))
+        self.block = np.concatenate([facts, *(block.ravel() for block in blocks)])
+        self.facts = self.block[: len(facts)]
         self.facts[[MODE, THRESHOLD, OLD, AUDIT]] = (
             MODES.index(on_change),
             1.0 / failure_prob,
-            YOUTH * d,
+            YOUTH * self._dim,
             audit or 0.0,
         )
         self.facts[EVIDENCE + STATISTIC] = 1.0
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.facts = self.block[: len(self.facts)]  # a copy's own
 
     def _invariants(self, state: Arrays) -> Invariants:
         yield from super()._invariants(state)
@@ -317,4 +333,4 @@ class Watch(Standing):
                 f"{type(owner).__name__} is {STATUSES[self.code]} since round {self.since}: the "
                 "data contradict the model; it can still be asked, saved and taught"
             )
-        self.tell(owner, stacklevel=5)
+        self.tell(owner, stacklevel=6)

@@ -164,9 +164,9 @@ class BettingEllipsoid(BettingSet):
 
     def reserve(self, rounds: int) -> None:
         """Room for so many more rounds in the history."""
-        needed = int(self._n[0]) + rounds
+        needed = self._n.item() + rounds
         if self.refresh and needed > len(self.history):
-            capacity = max(needed, 2 * len(self.history))
+            capacity = max(int(needed), 2 * len(self.history))
             longer = np.zeros((capacity, self.history.shape[1]))
             longer[: len(self.history)] = self.history
             self.history = longer

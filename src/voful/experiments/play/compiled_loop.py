@@ -259,7 +259,7 @@ def play_compiled(
             )
             learnt = played + 1
             finish(rule_of(policy._state), due, policy._state)
-        policy._played()
+        policy._tell_news()
         alarms.gather()
         if Theta is not None and not truths[IN_SET]:
             Theta.answers_nothing()
