@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from voful.compiled import kernel, part
+from voful.compiled import kernel
 from voful.typing import BoolArray, FloatArray, IntArray
 from voful.views import lent
 
@@ -246,23 +246,18 @@ def _first_bad_row(X: FloatArray, limit: float) -> int:
     """Index of the first row that is not finite or has a norm above limit, else -1."""
     X = lent(X)
     for i in range(X.shape[0]):
-        if _is_bad(X[i], limit):
+        if _is_bad_row(X[i], limit):
             return i
     return -1
 
 
-@part
-def _is_bad(x: FloatArray, limit: float) -> bool:
+@kernel
+def _is_bad_row(x: FloatArray, limit: float) -> bool:
     squared = 0.0
     for j in range(x.shape[0]):
         squared += x[j] * x[j]
     # Squares of huge but finite entries overflow: such rows are refused too.
     return not squared <= limit * limit or not squared < np.inf
-
-
-@kernel
-def _is_bad_row(x: FloatArray, limit: float) -> bool:
-    return _is_bad(x, limit)
 
 
 def _check_rows(name: str, X: FloatArray, limit: float, allowed: str) -> None:
@@ -315,9 +310,7 @@ class ObservationSpace:
         X = _rows(name, arms, self.dim)
         if len(X) == 0:
             raise fail_shape(name, X.shape, "at least one arm")
-        bad = _first_bad_row(X, self._limit)
-        if bad >= 0:
-            raise fail(f"{name}[{bad}]", X[bad], self._allowed_arm)
+        _check_rows(name, X, self._limit, self._allowed_arm)
         return X
 
     def pending(self, pending: npt.ArrayLike) -> FloatArray:

@@ -140,17 +140,16 @@ class Policy(Chooser, Declared):
         """
         rows = self._space.arms(arms)
         allowed = self._space.mask(mask, rows.shape[0])
-        if pending is not None:
-            self._pending = self._awaited(pending)
         self._turn += 1
         try:
+            if pending is not None:
+                self._pending = self._awaited(pending)
             if k is not None:
                 return self._choose_several(rows, allowed, k)
             return self._choose(rows, allowed)
         finally:
             self._turn += 1
-            if pending is not None:
-                self._pending = None
+            self._pending = None
 
     def update(self, x: npt.ArrayLike, reward: float, *, variance: float | None = None) -> None:
         """Learn that playing x paid reward (delayed and off-policy rewards work).
@@ -330,9 +329,10 @@ class CompiledPolicy(Policy):
         rule = rule_of(state)
         if rule.draw is not None:
             rule.draw(*state, self._rng, arms, mask)
-        if self._pending is None or rule.choose_awaiting is None:
+        if self._pending is None:
             choice = rule.choose(*state, arms, mask)
         else:
+            assert rule.choose_awaiting is not None  # by `_takes_pending`
             choice = rule.choose_awaiting(*state, arms, mask, self._pending)
         if choice >= 0:
             return choice

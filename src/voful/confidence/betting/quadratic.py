@@ -19,7 +19,7 @@ from voful.confidence.algebra import (
     quadratic_form,
     symmetric_times,
     unwhiten,
-    update_whitener,
+    update_whitener_within,
     whiten,
     whitener_from,
 )
@@ -125,7 +125,7 @@ def add_row(
 
 
 @part
-def grow(Theta: Ellipsoids, e: int, whitened: FloatArray, c2: float) -> None:
+def grow(Theta: Ellipsoids, e: int, whitened: FloatArray, c2: float, u: FloatArray) -> None:
     """The whitener and logdet after A += c2 x x', given W x; 1 + c2 |W x|^2 > 0 by the guard.
 
     The trace stays an upper bound: a positive c2 shrinks it, a negative one stretches it at most by
@@ -135,7 +135,7 @@ def grow(Theta: Ellipsoids, e: int, whitened: FloatArray, c2: float) -> None:
     Theta.log_det[e] += math.log1p(growth)
     if growth < 0.0:
         Theta.trace[e] /= 1.0 + growth
-    update_whitener(Theta.whitener[e], whitened, c2)
+    update_whitener_within(Theta.whitener[e], whitened, c2, u)
 
 
 @part

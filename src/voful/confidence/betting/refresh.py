@@ -100,7 +100,7 @@ def add_rows(rules: Rules, Theta: Ellipsoids, scratch: Scratch, rows: FloatArray
 
 
 @part
-def renew(memory: FloatArray, history: FloatArray, room: FloatArray) -> None:
+def refresh_in(memory: FloatArray, history: FloatArray, room: FloatArray) -> None:
     """`bet_refresh`, with room to work in."""
     rules, Theta, history = open_rules(memory), open_ellipsoids(memory), lent(history)
     latest, clock, scratch = open_latest(memory), open_clock(memory), scratch_in(lent(room), rules)
@@ -133,4 +133,4 @@ def bet_refresh(memory: FloatArray, history: FloatArray) -> None:
 
     Streamed or rebuilt, what is thinner along the latest plays is kept.
     """
-    renew(memory, history, new_room(open_rules(memory)))
+    refresh_in(memory, history, new_room(open_rules(memory)))

@@ -81,7 +81,7 @@ def settle_bet(
         c0, c1, c2 = weigh(rules.shares[e], minorants, scratch.spread[e])
         add_row(Theta, e, x, a, c0, c1, c2)
         if c2 != 0.0:
-            grow(Theta, e, scratch.whitened[e], c2)
+            grow(Theta, e, scratch.whitened[e], c2, scratch.u)
         settle(rules, Theta, e, scratch.u, scratch.v)
 
 
@@ -124,7 +124,7 @@ def take_reward(
 
 
 @part
-def bet_round(
+def observe_in(
     memory: FloatArray, history: FloatArray, x: FloatArray, reward: float, room: FloatArray
 ) -> bool:
     """`bet_observe`, with room to work in."""
@@ -140,4 +140,4 @@ def bet_observe(
     memory: FloatArray, history: FloatArray, x: FloatArray, reward: float, variance: float
 ) -> bool:
     """`Rule.observe`, where the history has room; whether `bet_refresh` is due."""
-    return bet_round(memory, history, x, reward, new_room(open_rules(memory)))
+    return observe_in(memory, history, x, reward, new_room(open_rules(memory)))

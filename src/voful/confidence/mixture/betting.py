@@ -128,7 +128,7 @@ def settle_outcome(
         c0, c1, c2 = n * c0, n * c1, n * c2
         add_row(Theta, e, u, a - shift, c0, c1, c2)
         if c2 != 0.0:
-            grow(Theta, e, scratch.whitened[e], c2)
+            grow(Theta, e, scratch.whitened[e], c2, scratch.u)
 
 
 @kernel

@@ -8,8 +8,16 @@ import numpy as np
 import pytest
 
 from helpers import members, sphere
+from voful.compiled import kernel
 from voful.confidence import BettingEllipsoid
-from voful.confidence.betting.state import BETS
+from voful.confidence.betting.quadratic import slab, slabs
+from voful.confidence.betting.state import (
+    BETS,
+    new_room,
+    open_ellipsoids,
+    open_rules,
+    scratch_in,
+)
 from voful.typing import FloatArray
 from voful.validation import ObservationSpace
 
@@ -187,3 +195,35 @@ def test_the_smallest_failure_prob_is_finite() -> None:
 
 def test_repr_says_what_it_is() -> None:
     assert repr(betting_set(3)) == "<BettingEllipsoid in R^3 after 0 observations>"
+
+
+@kernel
+def slabs_side_by_side(memory: FloatArray, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+    rules = open_rules(memory)
+    return slabs(rules, open_ellipsoids(memory), X, rules.y_low, rules.y_high)
+
+
+@kernel
+def slab_of_one(memory: FloatArray, x: FloatArray) -> tuple[float, float]:
+    rules = open_rules(memory)
+    room = new_room(rules)
+    scratch = scratch_in(room, rules)
+    return slab(rules, open_ellipsoids(memory), x, 0.0, rules.y_low, rules.y_high, scratch)
+
+
+@pytest.mark.parametrize("bet", BETS)
+@pytest.mark.parametrize(("dim", "n"), [(1, 1), (2, 3), (3, 40), (8, 7), (9, 130), (17, 20)])
+def test_intervals_side_by_side_are_those_of_single_rows(bet: str, dim: int, n: int) -> None:
+    Theta = betting_set(dim, bet=bet, theta_norm=0.4)
+    Theta.partial_fit(*data(dim, 60))
+    X = np.vstack([data(dim, n)[0], np.zeros((1, dim))])  # no room in the last row: widened
+    lower, upper = slabs_side_by_side(Theta.memory, X)
+    ends = [slab_of_one(Theta.memory, x) for x in X]
+    np.testing.assert_array_equal(np.column_stack([lower, upper]), ends)
+    assert (lower <= upper).all()
+    Theta.views().Theta.rad[-1] = -1.0  # nothing is left
+    lower, upper = slabs_side_by_side(Theta.memory, X)
+    np.testing.assert_array_equal(np.column_stack([lower, upper])[0], [np.inf, -np.inf])
+    assert slab_of_one(Theta.memory, X[0]) == (np.inf, -np.inf)
+    assert (lower == np.inf).all()
+    assert (upper == -np.inf).all()
