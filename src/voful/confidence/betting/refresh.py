@@ -27,12 +27,11 @@ from voful.confidence.betting.state import (
     Ellipsoids,
     Rules,
     Scratch,
-    new_room,
+    new_scratch,
     open_clock,
     open_ellipsoids,
     open_latest,
     open_rules,
-    scratch_in,
 )
 from voful.typing import FloatArray
 from voful.views import lent
@@ -99,11 +98,14 @@ def add_rows(rules: Rules, Theta: Ellipsoids, scratch: Scratch, rows: FloatArray
                 add_row(Theta, e, x, a, c0, c1, c2)
 
 
-@part
-def refresh_in(memory: FloatArray, history: FloatArray, room: FloatArray) -> None:
-    """`bet_refresh`, with room to work in."""
+@kernel
+def bet_refresh(memory: FloatArray, history: FloatArray) -> None:
+    """`Rule.refresh`: every origin to its centre; where due, all rounds bent again on the way.
+
+    Streamed or rebuilt, what is thinner along the latest plays is kept.
+    """
     rules, Theta, history = open_rules(memory), open_ellipsoids(memory), lent(history)
-    latest, clock, scratch = open_latest(memory), open_clock(memory), scratch_in(lent(room), rules)
+    latest, clock, scratch = open_latest(memory), open_clock(memory), new_scratch(rules)
     u, v = scratch.u, scratch.v
     n = int(clock.n[0])
     plays, rows = latest.recent[: min(n, N_RECENT)], history[:n]  # none in the streaming form
@@ -125,12 +127,3 @@ def refresh_in(memory: FloatArray, history: FloatArray, room: FloatArray) -> Non
         move_origin(Theta, e, u, v)
         settle(rules, Theta, e, u, v)
     clock.next_refresh[0] = max(n + 1, int(rules.refresh_ratio * n))
-
-
-@kernel
-def bet_refresh(memory: FloatArray, history: FloatArray) -> None:
-    """`Rule.refresh`: every origin to its centre; where due, all rounds bent again on the way.
-
-    Streamed or rebuilt, what is thinner along the latest plays is kept.
-    """
-    refresh_in(memory, history, new_room(open_rules(memory)))
