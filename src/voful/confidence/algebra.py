@@ -20,7 +20,6 @@ from voful.typing import FloatArray
 from voful.views import lent
 
 REFACTORISE_EVERY = 512
-SHORT = 16  # up to so many entries loops over columns beat those over rows
 SIDE_BY_SIDE = 8  # from so many rows on it pays to transpose them
 BLOCK = 128  # rows that stay in the cache
 CANCELLED = 1e-12  # a pivot this small against its diagonal is made of rounding errors
@@ -56,15 +55,7 @@ def quadratic_form(symmetric: FloatArray, x: FloatArray) -> float:
 @part
 def whiten(whitener: FloatArray, x: FloatArray, out: FloatArray) -> float:
     """out = W x; returns |W x|^2 = x' M^-1 x."""
-    d = x.shape[0]
-    if d > SHORT:
-        _combine_rows(whitener, x, out, True)
-    else:  # the same sums entry by entry, without the overhead of long loops
-        for i in range(d):
-            total = 0.0
-            for j in range(i + 1):
-                total += x[j] * whitener[j, i]
-            out[i] = total
+    _combine_rows(whitener, x, out, True)
     return dot(out, out)
 
 
