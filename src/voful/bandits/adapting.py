@@ -14,7 +14,7 @@ from voful.bandits.growth import LARGEST, grown, has_grown
 from voful.bandits.report import UNKNOWN, Report
 from voful.bandits.watched import WatchedPolicy
 from voful.confidence.betting import BettingEllipsoid
-from voful.confidence.rule import observe_by, rule_of
+from voful.confidence.rule import observe_by, observe_many
 from voful.invariants import Invariants
 from voful.monitor.watch import Alarm
 from voful.typing import FloatArray
@@ -131,8 +131,7 @@ class AdaptingPolicy(WatchedPolicy):
         fresh = type(self)(**{**self.config(), "reward_range": wider})  # or it says what is wrong
         rows, d = self._set.state()["history"], self.dim
         fresh._watch.follow(self._watch, len(rows))
-        for row in rows:
-            fresh._learn(row[:d], float(row[d]))
+        fresh._learn_many(np.ascontiguousarray(rows[:, :d]), rows[:, d].copy())
         if self._report is not None and fresh._report is not None:
             fresh._report.follow(self._report)
         self._turn += 1
@@ -153,27 +152,28 @@ class AdaptingPolicy(WatchedPolicy):
         else:
             self._report.betting = Theta
 
-    def _learn(self, x: FloatArray, reward: float) -> None:
-        """One round of the set that chooses; nothing is told."""
-        self._betting.reserve(1)
-        observe_by(rule_of(self._state), self._state, x, reward, 0.0)
-
     def _observe(self, x: FloatArray, reward: float, variance: float) -> None:
-        if self._report is None:
-            super()._observe(x, reward, variance)
-        else:
-            self._learn(x, reward)
+        self._betting.reserve(1)
+        news = observe_by(self._state, x, reward, variance)
+        if self._report is not None:
             self._report.learn(x, reward)
-            self._report.watch.tell_news(self)
+        if news or self._report is not None:
+            self._tell_news()
 
     def _observe_many(self, X: FloatArray, rewards: FloatArray, variances: FloatArray) -> None:
-        if self._report is None:
-            super()._observe_many(X, rewards, variances)
-        else:
+        self._learn_many(X, rewards)
+        if self._report is not None:
             for x, reward in zip(X, rewards, strict=True):
-                self._learn(x, float(reward))
                 self._report.learn(x, float(reward))
-            self._report.watch.tell_news(self)
+        self._tell_news()
+
+    def _learn_many(self, X: FloatArray, rewards: FloatArray) -> None:
+        """Rounds of the set that chooses; nothing is told."""
+        self._betting.reserve(len(X))
+        observe_many(self._state, X, rewards, np.zeros(len(X)))
+
+    def _tell_news(self) -> None:
+        (self._watch if self._report is None else self._report.watch).tell_news(self)
 
     # --- choices and answers --------------------------------------------------------------------
 

@@ -346,8 +346,7 @@ class CompiledPolicy(Policy):
 
     def _observe(self, x: FloatArray, reward: float, variance: float) -> None:
         self._reserve(1, 1)
-        state = self._state
-        if observe_by(rule_of(state), state, x, reward, variance):
+        if observe_by(self._state, x, reward, variance):
             self._tell_news()
 
     def _observe_many(self, X: FloatArray, rewards: FloatArray, variances: FloatArray) -> None:

@@ -228,7 +228,6 @@ class CertifiedUCB(GuardedPolicy, WatchedPolicy):
         super()._build()
         self._learn_in(
             CertifiedState,
-            self._rule,
             ridges=RIDGES,
             extra=RIDGE_EXTRA,
             rest=plugin_size(self.dim),

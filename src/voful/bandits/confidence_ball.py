@@ -96,7 +96,7 @@ class ConfidenceBall2(SetPolicy[RidgeEllipsoid]):
         radius = ball_radius(1.0, self.dim, constants)
         blocks = new_ridges(self.dim, np.array([self.feature_norm**2]), np.array([radius]))
         state = BallState(blocks, constants)
-        self._learn_in(RidgeEllipsoid(self._space, state, self._rule, theta_norm=self.theta_norm))
+        self._learn_in(RidgeEllipsoid(self._space, state, theta_norm=self.theta_norm))
 
 
 def _check_scales(feature_norm: float, theta_norm: float, unit: float) -> None:

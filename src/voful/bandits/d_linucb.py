@@ -145,7 +145,7 @@ class DLinUCB(SetPolicy[ScoreEllipsoid]):
         radius = discounted_radius(0.0, self.dim, constants)
         blocks = new_score(self.dim, self.ridge, self.ridge, radius)
         state = DiscountedState(blocks, np.array(constants))
-        self._learn_in(ScoreEllipsoid(self._space, state, self._rule, theta_norm=self.theta_norm))
+        self._learn_in(ScoreEllipsoid(self._space, state, theta_norm=self.theta_norm))
 
 
 def _discount(name: str, value: Any) -> float:

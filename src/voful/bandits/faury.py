@@ -150,6 +150,6 @@ class Faury(SetPolicy[ScoreEllipsoid]):
         blocks = new_score(d, mu, lam, score_radius(0.0, d, rule))
         state = FauryState(blocks, np.array(rule))
         Theta = ScoreEllipsoid(
-            self._space, state, self._rule, theta_norm=self.theta_norm, unknown_variance=R**2
+            self._space, state, theta_norm=self.theta_norm, unknown_variance=R**2
         )
         self._learn_in(Theta)

@@ -31,7 +31,7 @@ from voful.confidence.guarded import (
     open_books,
     settle_radius,
 )
-from voful.confidence.rule import Rule
+from voful.confidence.rule import rule
 from voful.parameters import parameter
 from voful.typing import BoolArray, FloatArray, Seed
 from voful.validation import boolean, fail_type, vector
@@ -174,13 +174,12 @@ class GuardedPolicy(CompiledPolicy, OptimisticPolicy):
     )
     seed: Seed = given.seed()
 
-    def _learn_in(self, state: type, rule: Rule, **kept: Any) -> None:
+    def _learn_in(self, state: type, **kept: Any) -> None:
         """Make the set; the rule's state has this type, and `kept` is what it keeps besides."""
         self._set = self._heed(
             GuardedSet(
                 self._space,
                 state,
-                rule,
                 failure_prob=self.failure_prob,
                 theta_norm=(
                     given.unknown_norm(self.reward_range, self.feature_norm)
@@ -276,8 +275,8 @@ class GuardState(NamedTuple):
     notes: FloatArray  # `Books`
 
 
-# `choose` is given the heuristic's scores besides.
-GUARD: Final = Rule(choose_by_scores, guard_observe, guarded_holds, refresh=bet_refresh)
+# `choose` is given the heuristic's scores besides: no loop in compiled code can play it.
+rule(GuardState, choose_by_scores, guard_observe, guarded_holds, refresh=bet_refresh)
 
 
 class Guarded(GuardedPolicy):
@@ -304,7 +303,7 @@ class Guarded(GuardedPolicy):
 
     def _build(self) -> None:
         super()._build()
-        self._learn_in(GuardState, GUARD)
+        self._learn_in(GuardState)
 
     def config(self) -> dict[str, Any]:
         """The arguments that can be stored: all but the heuristic."""

@@ -151,7 +151,7 @@ class LinTS(SetPolicy[RidgeEllipsoid]):
             np.array([*radius, self.constants == "paper"]),
             np.zeros(self.dim),
         )
-        self._learn_in(RidgeEllipsoid(self._space, state, self._rule, theta_norm=self.theta_norm))
+        self._learn_in(RidgeEllipsoid(self._space, state, theta_norm=self.theta_norm))
 
     def _law(self, arms: FloatArray, mask: BoolArray, draws: int | None) -> tuple[int, FloatArray]:
         # The arm is drawn from the votes: their shares are its law exactly, and on average LinTS's.

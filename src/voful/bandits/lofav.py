@@ -138,7 +138,7 @@ class LOFAV(SetPolicy[LofavSet]):
             self.width_scale,
         )
         state = LofavState(blocks, np.array(constants, dtype=np.float64))
-        Theta = LofavSet(self._space, state, self._rule, theta_norm=self.theta_norm)
+        Theta = LofavSet(self._space, state, theta_norm=self.theta_norm)
         for layer, distance in zip(Theta.layers, ball, strict=True):
             layer.distance[0] = distance
         self._learn_in(Theta)

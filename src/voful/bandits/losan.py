@@ -95,7 +95,7 @@ class LOSAN(SetPolicy[RidgeEllipsoid]):
         blocks = new_ridges(self.dim, np.array([ridge]), np.array([radius]), extra=1)
         blocks[0, -1] = beta
         state = LosanState(blocks, np.array([self.width_scale]))
-        self._learn_in(RidgeEllipsoid(self._space, state, self._rule, theta_norm=self.theta_norm))
+        self._learn_in(RidgeEllipsoid(self._space, state, theta_norm=self.theta_norm))
 
     def _invariants(self, state: Arrays) -> Invariants:
         beta = state["confidence_set/blocks"][0, -1]

@@ -176,7 +176,7 @@ class OFUL(SetPolicy[RidgeEllipsoid]):
         blocks = self_normalized_blocks(self.dim, constants)
         self._chosen = blocks[0].copy()
         state = OfulState(blocks, np.array([*constants, self.det_growth]), self._chosen)
-        self._learn_in(RidgeEllipsoid(self._space, state, self._rule, theta_norm=self.theta_norm))
+        self._learn_in(RidgeEllipsoid(self._space, state, theta_norm=self.theta_norm))
         self._chooses_by_upper = self.det_growth == 0.0  # else by a set that is frozen
 
     def _invariants(self, state: Arrays) -> Invariants:

@@ -14,7 +14,7 @@ import numpy as np
 from voful.archive import Arrays
 from voful.confidence.betting import BettingEllipsoid
 from voful.confidence.betting.base import LARGEST_NORM
-from voful.confidence.rule import observe_by, rule_of
+from voful.confidence.rule import observe_by
 from voful.invariants import Invariants, whole
 from voful.monitor.watch import N_ALARMS, NEWS, Watch
 from voful.persistence import Stateful
@@ -114,8 +114,7 @@ class Report(Stateful):
 
     def _play(self, x: FloatArray, reward: float) -> None:
         self.betting.reserve(1)
-        state = self._state(*self.betting.rule_state, self.watch.block)
-        observe_by(rule_of(state), state, x, reward, 0.0)
+        observe_by(self._state(*self.betting.rule_state, self.watch.block), x, reward, 0.0)
 
     def _step_up(self, rows: FloatArray) -> None:
         """Larger misfits until the history fits one, or none is left."""

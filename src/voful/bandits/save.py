@@ -147,4 +147,4 @@ class SAVE(SetPolicy[SaveSet]):
             self.width_scale,
         )
         state = SaveState(blocks, np.array(constants, dtype=np.float64))
-        self._learn_in(SaveSet(self._space, state, self._rule, theta_norm=self.theta_norm))
+        self._learn_in(SaveSet(self._space, state, theta_norm=self.theta_norm))

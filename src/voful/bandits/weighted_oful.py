@@ -92,6 +92,6 @@ class WeightedOFUL(WeightedPolicy[RidgeEllipsoid]):
         rule = self._weighted(0.5 * root, root, floor, self.failure_prob)
         state = WeightedState(self._weighted_blocks(rule), np.array([*rule, floor**2]))
         Theta = RidgeEllipsoid(
-            self._space, state, self._rule, theta_norm=self.theta_norm, unknown_variance=R**2
+            self._space, state, theta_norm=self.theta_norm, unknown_variance=R**2
         )
         self._learn_in(Theta)

@@ -141,6 +141,6 @@ class WeightedOFULPlus(WeightedPolicy[EllipsoidIntersection]):
         own = Leverage(alpha, gamma, by_floor, largest)
         state = PlusState(blocks, np.array([*oful, *own, *rule]))
         Theta = EllipsoidIntersection(
-            self._space, state, self._rule, theta_norm=self.theta_norm, unknown_variance=R**2
+            self._space, state, theta_norm=self.theta_norm, unknown_variance=R**2
         )
         self._learn_in(Theta)

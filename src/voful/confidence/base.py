@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voful import validation
-from voful.confidence.rule import Rule, holds, observe_many
+from voful.confidence.rule import holds, observe_by, observe_many
 from voful.confidence.standing import EMPTY, NEAR_EDGE, Standing
 from voful.persistence import Stateful
 from voful.typing import FloatArray
@@ -237,25 +237,24 @@ class RuleSet(BallSet):
     ----------
     space
         What is accepted as an arm and a reward.
-    state, rule
-        The policy's.
+    state
+        The policy's, whose type names the rule.
     unknown_variance
         What is taken for the variance of an observation that comes without one.
     """
 
     def __init__(
-        self, space: validation.ObservationSpace, state: Any, rule: Rule, unknown_variance: float
+        self, space: validation.ObservationSpace, state: Any, unknown_variance: float
     ) -> None:
         super().__init__(space)
         self.rule_state = state
-        self.rule = rule
         self.unknown_variance = unknown_variance
 
     def _contains(self, theta: FloatArray) -> bool:
         return self.in_ball(theta) and bool(holds(self.rule_state, theta))
 
     def _observe(self, x: FloatArray, reward: float) -> None:
-        self.rule.observe(*self.rule_state, x, reward, self.unknown_variance)
+        observe_by(self.rule_state, x, reward, self.unknown_variance)
 
     def _observe_many(self, X: FloatArray, rewards: FloatArray) -> None:
         observe_many(self.rule_state, X, rewards, np.full(len(rewards), self.unknown_variance))

@@ -26,7 +26,7 @@ from voful.confidence.ellipsoids.ridge import (
 )
 from voful.confidence.ellipsoids.sets import cut, meet
 from voful.confidence.ellipsoids.sound import FAR, scale_of, sound_ridges
-from voful.confidence.rule import Rule, observe_by
+from voful.confidence.rule import observe_by
 from voful.invariants import Invariants, between, whole
 from voful.typing import FloatArray
 from voful.validation import ObservationSpace
@@ -124,8 +124,8 @@ class GuardedSet(BallSet):
     ----------
     space
         What is accepted as an arm and a reward; its `reward_range` is needed.
-    state, rule
-        The policy's: the type of its state (memory, history, blocks, notes), and its functions.
+    state
+        The type of the policy's state: memory, history, blocks, notes.
     failure_prob, theta_norm, refresh
         As of `BettingEllipsoid`.
     ridges
@@ -141,7 +141,6 @@ class GuardedSet(BallSet):
         self,
         space: ObservationSpace,
         state: type,
-        rule: Rule,
         *,
         failure_prob: float,
         theta_norm: float,
@@ -164,7 +163,7 @@ class GuardedSet(BallSet):
         known = [own, low, high, 0.5 * (high - low), reach, failure_prob - delta]
         self.notes = np.concatenate([known, np.zeros(BOOKS_SIZE - len(known) + rest)])
         settle_radius(open_ridge(self.blocks[own], space.dim), self.books)
-        self._state_type, self._rule = state, rule
+        self._state_type = state
         self.beyond: tuple[FloatArray, ...] = ()
 
     def _invariants(self, state: Arrays) -> Invariants:
@@ -222,4 +221,4 @@ class GuardedSet(BallSet):
 
     def _observe(self, x: FloatArray, reward: float) -> None:
         self.betting.reserve(1)
-        observe_by(self._rule, self.rule_state, x, reward, 0.0)
+        observe_by(self.rule_state, x, reward, 0.0)

@@ -52,10 +52,6 @@ class Rule(NamedTuple):
     respond: Callable[..., bool] | None = None
     choose_awaiting: Callable[..., int] | None = None
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Rule:
-        """A copy of a policy has the same functions; Numba would pickle them."""
-        return self
-
 
 _RULES: dict[type, Rule] = {}
 
@@ -84,8 +80,9 @@ def rule_of(state: Any) -> Rule:
     return _RULES[type(state)]
 
 
-def observe_by(rule: Rule, state: Any, x: FloatArray, reward: float, variance: float) -> int | None:
+def observe_by(state: Any, x: FloatArray, reward: float, variance: float) -> int | None:
     """`Rule.observe`, and what it finds due; what that was."""
+    rule = _RULES[type(state)]
     due = rule.observe(*state, x, reward, variance)
     if due:
         finish(rule, due, state)

@@ -7,7 +7,7 @@ import pytest
 
 from helpers import full, sphere
 from voful.bandits.weighted import Weighted
-from voful.bandits.weighted_oful import WeightedOFUL, WeightedState
+from voful.bandits.weighted_oful import WeightedState
 from voful.confidence import RidgeEllipsoid
 from voful.confidence.algebra import whiten
 from voful.confidence.ellipsoids.ridge import new_ridges
@@ -38,7 +38,6 @@ def ridge_set(
     return RidgeEllipsoid(
         ObservationSpace(dim, 1.0, (-1.0, 1.0), n_rounds),
         WeightedState(blocks, np.array([*constants, 0.0])),
-        WeightedOFUL._rule,
         theta_norm=1.0,
         unknown_variance=1.0,
     )

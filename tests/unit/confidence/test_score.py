@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from helpers import sphere
-from voful.bandits.faury import Faury, FauryState, Score
+from voful.bandits.faury import FauryState, Score
 from voful.confidence import ScoreEllipsoid
 from voful.confidence.ellipsoids.score import new_score
+from voful.confidence.rule import observe_by
 from voful.typing import FloatArray
 from voful.validation import ObservationSpace
 
@@ -30,14 +31,13 @@ def score_set(dim: int) -> ScoreEllipsoid:
     return ScoreEllipsoid(
         ObservationSpace(dim, 1.0, (-1.0, 1.0)),
         FauryState(new_score(dim, 0.7, 0.3, 0.5), np.array(constants)),
-        Faury._rule,
         theta_norm=10.0,
         unknown_variance=1.0,
     )
 
 
 def learn(Theta: ScoreEllipsoid, x: FloatArray, reward: float, variance: float) -> None:
-    Theta.rule.observe(*Theta.rule_state, x, reward, variance)
+    observe_by(Theta.rule_state, x, reward, variance)
 
 
 def fitted(n: int, dim: int = 3, seed: int = 0) -> tuple[ScoreEllipsoid, np.ndarray, np.ndarray]:

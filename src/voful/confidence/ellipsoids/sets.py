@@ -12,7 +12,6 @@ from voful.confidence.algebra import means_and_widths, quadratic_form
 from voful.confidence.base import RuleSet
 from voful.confidence.ellipsoids.ridge import log_det_ratio, open_ridge, within
 from voful.confidence.ellipsoids.sound import scale_of, sound_ridges
-from voful.confidence.rule import Rule
 from voful.invariants import Invariants
 from voful.typing import FloatArray
 from voful.validation import ObservationSpace
@@ -93,9 +92,8 @@ class EllipsoidIntersection(RuleSet):
     space
         What is accepted as an arm and a reward.
     state
-        The algorithm's; ``state.blocks`` has a row for each part, as `open_ridge` reads it.
-    rule
-        The algorithm's functions.
+        The algorithm's, whose type names its rule; ``state.blocks`` has a row for each part, as
+        `open_ridge` reads it.
     theta_norm
         Norm bound S on the parameter.
     unknown_variance
@@ -108,12 +106,11 @@ class EllipsoidIntersection(RuleSet):
         self,
         space: ObservationSpace,
         state: Any,
-        rule: Rule,
         *,
         theta_norm: float,
         unknown_variance: float = 0.0,
     ) -> None:
-        super().__init__(space, state, rule, unknown_variance)
+        super().__init__(space, state, unknown_variance)
         self.theta_norm = theta_norm
         self.theta_center = np.zeros(space.dim)
         self.blocks: FloatArray = state.blocks
