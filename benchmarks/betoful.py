@@ -26,8 +26,8 @@ from voful.bench.contenders import lean_numpy_oful, public_api
 from voful.bench.data import make_data
 from voful.confidence.betting.questions import optimistic_ends
 from voful.confidence.betting.refresh import bet_refresh
-from voful.confidence.betting.round import place_bet, take_reward
-from voful.confidence.betting.state import new_scratch
+from voful.confidence.betting.round import bet_observe
+from voful.confidence.betting.state import open_ellipsoids
 from voful.envs import linear_bandit
 from voful.experiments.play.compiled_loop import play_compiled
 from voful.experiments.play.loop import play
@@ -162,15 +162,11 @@ def speed(seeds: int, rounds: int) -> None:
 
 
 @numba.njit
-def compiled_rounds(state: Any, memory: Any, history: Any, arms: Any, rewards: Any) -> None:
-    rules, Theta, predictors, latest, clock = state
-    scratch = new_scratch(rules)
+def compiled_rounds(memory: Any, history: Any, arms: Any, rewards: Any) -> None:
     for t in range(rewards.shape[0]):
-        upper, _ = optimistic_ends(Theta, 1.0, arms, NO_MASK)
+        upper, _ = optimistic_ends(open_ellipsoids(memory), 1.0, arms, NO_MASK)
         i = np.argmax(upper)
-        place_bet(rules, Theta, predictors, latest, clock, scratch, arms[i])
-        y = rewards[t, i]
-        if take_reward(rules, Theta, predictors, latest, clock, scratch, history, arms[i], y):
+        if bet_observe(memory, history, arms[i], rewards[t, i], 0.0):
             bet_refresh(memory, history)
 
 
@@ -189,10 +185,10 @@ def cost(rounds: int) -> None:
             for length in (200, rounds, rounds, rounds):  # the first compiles
                 Theta = BetOFUL(dim, bet=bet, refresh=refresh).confidence_set
                 Theta.reserve(length)
-                state, quarters = Theta.views(), []
+                quarters = []
                 for part in np.array_split(rewards[:length], 4):
                     started = process_time()
-                    compiled_rounds(state, Theta.memory, Theta.history, arms, part)
+                    compiled_rounds(Theta.memory, Theta.history, arms, part)
                     quarters.append((process_time() - started) / len(part) * 1e6)
                 runs.append(quarters)
             chunks = np.median(runs[1:], axis=0)

@@ -1,7 +1,8 @@
-"""What a person who waits is told: kernels are being compiled, or cannot be kept on disk.
+"""What a person is told: warnings, and why they wait for kernels.
 
-Both go to the logger ``voful``, which writes to standard error unless the program has set up
-`logging` otherwise. ``VOFUL_QUIET=1`` silences both.
+That kernels are being compiled, or cannot be kept on disk, goes to the logger ``voful``, which
+writes to standard error unless the program has set up `logging` otherwise. ``VOFUL_QUIET=1``
+silences both.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ import logging
 import os
 import sys
 import time
+import warnings
 from functools import cache
 from threading import Timer
+from types import FrameType
 from typing import Any
 
 from numba.core import event
@@ -20,6 +23,18 @@ PATIENCE = 1.0  # seconds of compiling before anything is said
 _LOG = logging.getLogger("voful")
 # Seconds on a machine of 2024, one core; others take less than ten.
 _ABOUT = {"BetOFUL": 30, "BetVTR": 30, "VOFUL": 50, "VOFUL2": 50}
+
+
+def warn(message: str, category: type[Warning] = RuntimeWarning) -> None:
+    """Warn of the line that called this library, however far inside it is noticed."""
+    level, frame = 1, sys._getframe(1)
+    while _is_ours(frame) and frame.f_back is not None:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level + 1)
+
+
+def _is_ours(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__", "")).split(".")[0] == "voful"
 
 
 def _quiet() -> bool:
@@ -88,7 +103,7 @@ def _for_whom() -> str:
     name = "kernels"
     frame: Any = sys._getframe()
     while frame is not None:
-        if str(frame.f_globals.get("__name__", "")).startswith("voful."):
+        if _is_ours(frame):
             cls = type(frame.f_locals.get("self", frame.f_locals.get("policy")))
             if hasattr(cls, "select") or hasattr(cls, "plan"):
                 name = cls.__name__

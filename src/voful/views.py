@@ -43,7 +43,7 @@ def lent(array: A) -> A:
 
     For what goes on to many parts and loops: counts of rows, arms and scratch took a fifth of a
     round of BetOFUL. For arguments only, and not in what is written into its caller (`inlined`):
-    nothing holds there what the caller does not name again.
+    an array is freed after the last line that names it, and no caller is left there to hold it.
     """
     return array
 

@@ -104,14 +104,41 @@ def names(nodes: list[ast.expr]) -> set[str]:
 
 def unsafe(function: ast.FunctionDef, written_into: set[str]) -> str | None:
     """Why `lent` may not be called in it."""
-    own = {argument.arg for argument in function.args.args}
+    own = {argument.arg for argument in function.args.args} - made_anew(function)
     if not names(function.decorator_list) & {"part", "kernel"} or function.name in written_into:
         return "nobody holds what a function that is written into others calls its arguments"
     if not all(names(call.args) and names(call.args) <= own for call in calls(function, "lent")):
         return "only an argument is sure to live on"
-    if function.returns is None or "Array" in ast.unparse(function.returns):
+    if function.returns is None or not names_in(function.returns) <= NUMBERS:
         return "what is returned would outlive the call"
     return None
+
+
+NUMBERS = {"float", "int", "bool", "tuple"}  # hold no array; nor does None
+
+
+def names_in(tree: ast.AST) -> set[str]:
+    return names([node for node in ast.walk(tree) if isinstance(node, ast.expr)])
+
+
+def made_anew(function: ast.FunctionDef) -> set[str]:
+    """Names that a statement sets without lending what they stood for."""
+    found: set[str] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.For):
+            found |= stored(node.target)
+        elif isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
+            lends = {name for call in calls(node, "lent") for name in names(call.args)}
+            found |= stored(node) - lends
+    return found
+
+
+def stored(tree: ast.AST) -> set[str]:
+    return {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
 
 
 def test_only_arguments_are_lent_and_nothing_of_them_is_returned() -> None:
@@ -137,7 +164,22 @@ def test_only_arguments_are_lent_and_nothing_of_them_is_returned() -> None:
             "argument",
         ),
         ("@part\ndef f(x: FloatArray) -> FloatArray:\n    return lent(x)[1:]", "outlive"),
+        ("@part\ndef f(x: FloatArray) -> Scratch:\n    return parts_of(lent(x))", "outlive"),
+        (
+            "@part\ndef f(x: FloatArray) -> float:\n    x = x.copy()\n    return lent(x)[0]",
+            "argument",
+        ),
+        (
+            "@part\ndef f(x: FloatArray) -> float:\n    n, x = 1, x[1:]\n    return lent(x)[0]",
+            "argument",
+        ),
+        (
+            "@part\ndef f(x: FloatArray) -> float:\n    for x in x:\n        y = lent(x)[0]\n"
+            "    return y",
+            "argument",
+        ),
         ("@part\ndef f(x: FloatArray) -> float:\n    return lent(x)[0]", None),
+        ("@part\ndef f(x: FloatArray) -> float:\n    n, x = 1, lent(x)\n    return x[n]", None),
     ],
 )
 def test_the_rule_of_lent_sees_what_breaks_it(source: str, why: str | None) -> None:

@@ -131,7 +131,9 @@ class AdaptingPolicy(WatchedPolicy):
         fresh = type(self)(**{**self.config(), "reward_range": wider})  # or it says what is wrong
         rows, d = self._set.state()["history"], self.dim
         fresh._watch.follow(self._watch, len(rows))
-        fresh._learn_many(np.ascontiguousarray(rows[:, :d]), rows[:, d].copy())
+        fresh._betting.reserve(len(rows))
+        X, y = np.ascontiguousarray(rows[:, :d]), rows[:, d].copy()
+        observe_many(fresh._state, X, y, np.zeros(len(rows)))
         if self._report is not None and fresh._report is not None:
             fresh._report.follow(self._report)
         self._turn += 1
@@ -161,16 +163,14 @@ class AdaptingPolicy(WatchedPolicy):
             self._tell_news()
 
     def _observe_many(self, X: FloatArray, rewards: FloatArray, variances: FloatArray) -> None:
-        self._learn_many(X, rewards)
-        if self._report is not None:
+        if self._report is None:
+            super()._observe_many(X, rewards, variances)
+        else:  # side by side: Ctrl-C leaves both sets with the same rows, or with one between them
+            self._betting.reserve(len(X))
             for x, reward in zip(X, rewards, strict=True):
+                observe_by(self._state, x, float(reward), 0.0)
                 self._report.learn(x, float(reward))
-        self._tell_news()
-
-    def _learn_many(self, X: FloatArray, rewards: FloatArray) -> None:
-        """Rounds of the set that chooses; nothing is told."""
-        self._betting.reserve(len(X))
-        observe_many(self._state, X, rewards, np.zeros(len(X)))
+            self._tell_news()
 
     def _tell_news(self) -> None:
         (self._watch if self._report is None else self._report.watch).tell_news(self)

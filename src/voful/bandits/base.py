@@ -311,9 +311,10 @@ class OptimisticPolicy(Policy):
 class CompiledPolicy(Policy):
     """A policy whose rule is functions of its state.
 
-    ``_rule`` names them, ``_state`` is made in ``_build``. Everything that learns or chooses calls
-    them: `select`, `update`, `partial_fit`, the set, and compiled loops, which never leave compiled
-    code. A policy without them (VOFUL, and those of the user's own) plays the same loops in Python.
+    ``_rule`` names them; ``_state``, whose type finds them, is made in ``_build``. Everything that
+    learns or chooses calls them: `select`, `update`, `partial_fit`, the set, and compiled loops,
+    which never leave compiled code. A policy without them (VOFUL, and those of the user's own)
+    plays the same loops in Python.
     """
 
     _rule: ClassVar[Rule]
@@ -358,7 +359,7 @@ class CompiledPolicy(Policy):
         """Room for so many more rewards, of at most so many arms, where the state grows."""
 
     def _tell_news(self) -> None:
-        """Of what was due when rewards were learnt."""
+        """Warn or raise, once, if learning has refuted or emptied the set."""
 
 
 class SetPolicy(CompiledPolicy, OptimisticPolicy, Generic[Set]):

@@ -36,7 +36,7 @@ from voful.confidence.betting.state import (
 )
 from voful.confidence.rule import rule, what_is_due
 from voful.confidence.standing import REFUTED, STATUS
-from voful.monitor.watch import begin_anew, respond, start_at, watch_round, written_into
+from voful.monitor.watch import NEWS, begin_anew, respond, start_at, watch_round, written_into
 from voful.parameters import parameter
 from voful.typing import BoolArray, FloatArray, Seed
 from voful.validation import boolean, choice, fail, nonnegative_float, positive_int
@@ -85,7 +85,7 @@ def watched_observe(
 ) -> int:
     """The set's round, then the watch's; what is due."""
     refresh = bet_round(memory, history, x, reward, variance)
-    return what_is_due(refresh, watch_round(memory, facts, x, reward))
+    return what_is_due(refresh, watch_round(memory, facts, x, reward), facts[NEWS])
 
 
 @kernel
@@ -169,7 +169,7 @@ def watched_cut_observe(
 ) -> int:
     """Both sets' round, then the watch's; what is due."""
     refresh = cut_round(memory, history, risk, x, reward, variance)
-    return what_is_due(refresh, watch_round(memory, facts, x, reward))
+    return what_is_due(refresh, watch_round(memory, facts, x, reward), facts[NEWS])
 
 
 @kernel

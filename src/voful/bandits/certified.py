@@ -41,6 +41,7 @@ from voful.confidence.standing import REFUTED, STATUS
 from voful.invariants import Invariants
 from voful.monitor.watch import (
     MODE,
+    NEWS,
     RESTART,
     begin_anew,
     respond,
@@ -105,7 +106,8 @@ def certified_choose_awaiting(
 ) -> int:
     """`certified_choose` while arms wait for rewards: index and optimism as if they had come.
 
-    ~row where nothing is left. Survivors, certificate and costs are those of what is known.
+    ~row where nothing is left, or the model is refuted. Survivors, certificate and costs are those
+    of what is known.
     """
     books, (n_arms, d) = open_books(notes), arms.shape
     if facts[MODE] == RESTART and facts[STATUS] == REFUTED:
@@ -147,7 +149,7 @@ def certified_observe(
     plugin_learn(blocks, books.rest, books.half, x, reward)
     settle_radius(open_ridge(blocks[books.own], x.shape[0]), books)
     refresh = bet_round(memory, history, x, reward, variance)
-    return what_is_due(refresh, watch_round(memory, facts, x, reward))
+    return what_is_due(refresh, watch_round(memory, facts, x, reward), facts[NEWS])
 
 
 @kernel

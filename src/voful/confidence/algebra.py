@@ -55,37 +55,44 @@ def quadratic_form(symmetric: FloatArray, x: FloatArray) -> float:
 @part
 def whiten(whitener: FloatArray, x: FloatArray, out: FloatArray) -> float:
     """out = W x; returns |W x|^2 = x' M^-1 x."""
-    _combine_rows(whitener, x, out, True)
+    d = x.shape[0]
+    i = 0
+    while i + 4 <= d:  # four independent sums at a time; left of the diagonal stand zeros
+        t0 = t1 = t2 = t3 = 0.0
+        for j in range(i + 4):
+            t0 += x[j] * whitener[j, i]
+            t1 += x[j] * whitener[j, i + 1]
+            t2 += x[j] * whitener[j, i + 2]
+            t3 += x[j] * whitener[j, i + 3]
+        out[i], out[i + 1], out[i + 2], out[i + 3] = t0, t1, t2, t3
+        i += 4
+    while i < d:
+        t0 = 0.0
+        for j in range(i + 1):
+            t0 += x[j] * whitener[j, i]
+        out[i] = t0
+        i += 1
     return dot(out, out)
 
 
 @part
 def symmetric_times(symmetric: FloatArray, x: FloatArray, out: FloatArray) -> None:
-    """out = A x for symmetric A."""
-    _combine_rows(symmetric, x, out, False)
-
-
-@inlined
-def _combine_rows(matrix: FloatArray, x: FloatArray, out: FloatArray, triangular: bool) -> None:
-    """out = sum_j x_j matrix[j], in this order; triangular: left of the diagonal stand zeros.
-
-    Four rows for one look at an entry: the sums' order and bits are those of one by one.
-    """
+    """out = A x for symmetric A: its rows, four for one look at an entry of the sum."""
     d = x.shape[0]
     for i in range(d):
         out[i] = 0.0
     j = 0
     while j + 4 <= d:
         x0, x1, x2, x3 = x[j], x[j + 1], x[j + 2], x[j + 3]
-        for i in range(j if triangular else 0, d):
-            total = out[i] + x0 * matrix[j, i]
-            total += x1 * matrix[j + 1, i]
-            total += x2 * matrix[j + 2, i]
-            out[i] = total + x3 * matrix[j + 3, i]
+        for i in range(d):
+            total = out[i] + x0 * symmetric[j, i]
+            total += x1 * symmetric[j + 1, i]
+            total += x2 * symmetric[j + 2, i]
+            out[i] = total + x3 * symmetric[j + 3, i]
         j += 4
     while j < d:
-        for i in range(j if triangular else 0, d):
-            out[i] += x[j] * matrix[j, i]
+        for i in range(d):
+            out[i] += x[j] * symmetric[j, i]
         j += 1
 
 
@@ -94,7 +101,7 @@ def unwhiten(whitener: FloatArray, p: FloatArray, out: FloatArray) -> None:
     """out = W' p, so that unwhitening a whitened x gives M^-1 x."""
     d = p.shape[0]
     j = 0
-    while j + 4 <= d:  # four independent sums at a time; left of the diagonal stand zeros
+    while j + 4 <= d:
         t0 = t1 = t2 = t3 = 0.0
         for i in range(j, d):
             t0 += whitener[j, i] * p[i]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from voful import validation
+from voful import notice, validation
 from voful.confidence.rule import holds, observe_by, observe_many
 from voful.confidence.standing import EMPTY, NEAR_EDGE, Standing
 from voful.persistence import Stateful
@@ -142,12 +141,10 @@ class ParameterSet(Stateful, ABC):
         if self.standing is not None:
             told = not self.standing.note(EMPTY, self._learnt()) or told
         if not told:
-            warnings.warn(
+            notice.warn(
                 f"{type(self).__name__} is empty: the failure_prob event happened, or the data do "
                 "not fit the model (reward range, linearity, norm bound); intervals are the reward "
-                "range from now on",
-                RuntimeWarning,
-                stacklevel=4,
+                "range from now on"
             )
         self._warned_empty = True
 

@@ -1,4 +1,4 @@
-"""A policy as three functions of its state, which every way of playing it goes through.
+"""A policy as functions of its state, which every way of playing it goes through.
 
 A state is a NamedTuple of one or a few arrays: blocks of memory, to which functions such as
 `open_ridge` give names, constants, and a history where there is one. Python and kernels call the
@@ -27,7 +27,8 @@ class Rule(NamedTuple):
     choose
         (*state, arms, mask) -> row of arms; ~row where the set is empty: nothing is certain then.
     observe
-        (*state, x, reward, variance): learn; the variance counts where the policy is told it.
+        (*state, x, reward, variance): learn; the variance counts where the policy is told it. What
+        is due after it, where there is a `refresh`: `REFRESH`, `RESPOND`, `TELL`, added up.
     holds
         (*state, theta) -> whether theta is in the set, given that it is in the set's ball; None
         where the policy has no set.
@@ -40,8 +41,8 @@ class Rule(NamedTuple):
     respond
         (*state) -> whether the state was begun anew: what is rare, likewise.
     choose_awaiting
-        (*state, arms, mask, pending): `choose` while these arms wait for their rewards, of those
-        that look elsewhere then.
+        (*state, arms, mask, pending): `choose` while these arms wait for their rewards. None where
+        `pending` is refused.
     """
 
     choose: Callable[..., int]
@@ -81,7 +82,7 @@ def rule_of(state: Any) -> Rule:
 
 
 def observe_by(state: Any, x: FloatArray, reward: float, variance: float) -> int | None:
-    """`Rule.observe`, and what it finds due; what that was."""
+    """`Rule.observe`, and what it finds due; 0 or None: nothing was, nor is there news to tell."""
     rule = _RULES[type(state)]
     due = rule.observe(*state, x, reward, variance)
     if due:
@@ -89,14 +90,14 @@ def observe_by(state: Any, x: FloatArray, reward: float, variance: float) -> int
     return due
 
 
-# What `Rule.observe` returns.
-REFRESH, RESPOND = 1, 2
+# What `Rule.observe` returns, added up.
+REFRESH, RESPOND, TELL = 1, 2, 4
 
 
 @part
-def what_is_due(refresh: bool, respond: bool) -> int:
-    """What `Rule.observe` returns, of a policy that has both."""
-    return (REFRESH if refresh else 0) + (RESPOND if respond else 0)
+def what_is_due(refresh: bool, respond: bool, news: float) -> int:
+    """What `Rule.observe` returns, of a policy that has all three; news: 0 or 1."""
+    return (REFRESH if refresh else 0) + (RESPOND if respond else 0) + TELL * int(news)
 
 
 def finish(rule: Rule, due: int, state: Any) -> None:
@@ -105,8 +106,8 @@ def finish(rule: Rule, due: int, state: Any) -> None:
     Compiled loops refresh by themselves and break off where there is more to do: most runs never
     respond, so that `Rule.respond` is compiled with the first alarm.
     """
-    anew = due >= RESPOND and rule.respond is not None and rule.respond(*state)
-    if due % RESPOND == REFRESH and rule.refresh is not None and not anew:
+    anew = due & RESPOND and rule.respond is not None and rule.respond(*state)
+    if due & REFRESH and rule.refresh is not None and not anew:
         rule.refresh(state[0], state[1])
 
 
@@ -171,8 +172,8 @@ def _observe_rows(
     for i in range(first, X.shape[0]):
         due = observe(*state, X[i], rewards[i], variances[i])
         if refresh is not None:
-            if due >= RESPOND:
+            if due & RESPOND:
                 return i + 1, due
-            if due != 0:
+            if due & REFRESH:
                 refresh(state[0], state[1])
     return X.shape[0], 0

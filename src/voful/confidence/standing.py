@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import ClassVar, Final
 
 import numpy as np
 
+from voful import notice
 from voful.archive import Arrays
 from voful.invariants import Invariants, whole
 from voful.persistence import Stateful
@@ -68,7 +68,6 @@ class Standing(Stateful):
         self.facts[STATUS], self.facts[SINCE] = code, learnt
         return code != OK
 
-    def tell(self, owner: object, stacklevel: int = 3) -> None:
+    def tell(self, owner: object) -> None:
         """One RuntimeWarning."""
-        said = f"{type(owner).__name__} is {STATUSES[self.code]}: {MEANINGS[self.code]}"
-        warnings.warn(said, RuntimeWarning, stacklevel=stacklevel)
+        notice.warn(f"{type(owner).__name__} is {STATUSES[self.code]}: {MEANINGS[self.code]}")

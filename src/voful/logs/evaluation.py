@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from voful import notice
 from voful.logs.evaluator import SUSPICIOUS, Evaluator
 from voful.typing import FloatArray, IntArray
 
@@ -140,5 +140,5 @@ class Recorder:
             Trajectory(np.array(columns[0]), *ends),
         )
         if found.suspicion:
-            warnings.warn(f"propensities are wrong: {found.suspicion}", stacklevel=4)
+            notice.warn(f"propensities are wrong: {found.suspicion}", UserWarning)
         return found

@@ -333,4 +333,4 @@ class Watch(Standing):
                 f"{type(owner).__name__} is {STATUSES[self.code]} since round {self.since}: the "
                 "data contradict the model; it can still be asked, saved and taught"
             )
-        self.tell(owner, stacklevel=6)
+        self.tell(owner)

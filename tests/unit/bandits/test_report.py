@@ -12,7 +12,7 @@ import pytest
 
 import voful
 from helpers import sphere
-from voful.bandits.report import STEPS
+from voful.bandits.report import STEPS, Report
 from voful.experiments.play.compiled_loop import can_play
 from voful.typing import FloatArray
 
@@ -163,3 +163,17 @@ def test_it_is_played_in_python() -> None:
     env = voful.envs.linear_bandit(dim=3, seed=1)
     assert not can_play(voful.BetOFUL(3, misfit=0.1), env, 10)
     assert can_play(voful.BetOFUL(3), env, 10)
+
+
+def test_an_interrupt_leaves_both_sets_at_the_same_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(self: Report, x: FloatArray, reward: float) -> None:
+        if self.betting.n_observations == 5:
+            raise KeyboardInterrupt
+        learn(self, x, reward)
+
+    policy, learn = voful.BetOFUL(3, misfit=0.1), Report.learn
+    monkeypatch.setattr(Report, "learn", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        policy.partial_fit(np.tile(ARMS, (50, 1)), np.zeros(300))
+    assert policy.confidence_set.n_observations == 5
+    assert policy.n_observations == 6  # one row apart, as after `update`

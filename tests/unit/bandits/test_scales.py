@@ -13,6 +13,7 @@ from helpers import last_record, play_some, sphere
 from voful.bandits.growth import grown, has_grown
 from voful.envs import linear_bandit
 from voful.experiments.play.compiled_loop import can_play
+from voful.monitor.watch import ModelAlarm
 from voful.typing import FloatArray
 
 
@@ -85,6 +86,20 @@ def test_batches_and_files_give_the_same_bits(tmp_path: Path) -> None:
     assert batch.reward_range == single.reward_range
     single.update(X[0], -30.0)
     assert single.reward_range == (-51.2, 0.8)  # from the guess, also after a file
+
+
+def test_what_the_kept_rounds_say_in_a_wider_range_is_told_at_once() -> None:
+    rng = np.random.default_rng(53)
+    s, m = rng.uniform(0.01, 0.4), rng.uniform(0.1, 0.6)
+    turn = int(rng.integers(10, 80))
+    means = np.where(np.arange(97) < turn, m, -m)
+    y = np.clip(means + rng.uniform(-s, s, 97), -1.0, 1.0)
+    policy = voful.BetOFUL(1, grow_range=True, bet="ratio", on_change="raise")
+    policy.partial_fit(np.ones((97, 1)), y)
+    assert policy.status == "ok"
+    with pytest.raises(ModelAlarm, match="BetOFUL is refuted since round 9"):
+        policy.update([1.0], -1.02)
+    assert policy.n_observations == 98
 
 
 def test_restarts_forget_and_alarms_are_kept() -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from voful import validation
+from voful import notice, validation
 from voful.archive import Arrays
 from voful.confidence.base import ParameterSet
 from voful.confidence.mixture import boxes
@@ -257,9 +256,7 @@ class PolytopeSet(ParameterSet):
         self.tally[SKIPPED] += rows
         if rows and not self.tally[WARNED]:
             self.tally[WARNED] = 1
-            warnings.warn(
+            notice.warn(
                 f"{type(self).__name__}: a cut that would have left nothing was skipped: the "
-                "failure_prob event happened, or the data do not fit the model",
-                RuntimeWarning,
-                stacklevel=4,
+                "failure_prob event happened, or the data do not fit the model"
             )

@@ -24,7 +24,7 @@ from numba.core import config
 from voful.bandits.base import CompiledPolicy
 from voful.compiled import kernel, part
 from voful.confidence.base import BallSet
-from voful.confidence.rule import RESPOND, addresses, finish, rule_of
+from voful.confidence.rule import REFRESH, RESPOND, addresses, finish, rule_of
 from voful.envs.bandit.linear_bandit import Block, LinearBandit
 from voful.envs.bandit.noise import ADVERSARY, reward_and_variance
 from voful.envs.bandit.streams import BLOCK_ROUNDS
@@ -136,10 +136,10 @@ def play_rounds(
             sums[REGRET] += best[row] - mean
             sums[SUM_VARIANCE] += variance
             if refresh is not None:
-                if due >= RESPOND:
+                if due & RESPOND:
                     attribute_time(sums, sampled, now(timespec) - counted)
                     return done, t, i, due
-                if due != 0:
+                if due & REFRESH:
                     refresh(state[0], state[1])
             if timed:
                 sampled[0] += chosen - started
