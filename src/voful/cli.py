@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -300,4 +301,10 @@ def bench(
 
 def main() -> None:
     """Entry point of `voful` and `python -m voful`."""
+    warnings.showwarning = _say_warning
     app()
+
+
+def _say_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """A warning without the line of code that it names: who types a command wrote none."""
+    say(str(message), "yellow", stderr=True)

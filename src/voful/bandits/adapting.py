@@ -16,7 +16,7 @@ from voful.bandits.watched import WatchedPolicy
 from voful.confidence.betting import BettingEllipsoid
 from voful.confidence.rule import observe_by, observe_many
 from voful.invariants import Invariants
-from voful.monitor.watch import Alarm
+from voful.monitor.watch import NEWS, Alarm, ModelAlarm
 from voful.typing import FloatArray
 from voful.validation import ObservationSpace, fail, finite_float
 
@@ -110,17 +110,26 @@ class AdaptingPolicy(WatchedPolicy):
         self, X: npt.ArrayLike, rewards: npt.ArrayLike, *, variances: npt.ArrayLike | None = None
     ) -> None:
         """See `Policy.partial_fit`; with `grow_range` rewards outside the range widen it."""
-        begin, rows, y = 0, X, rewards
-        if self.grow_range:
-            everything = ObservationSpace(self.dim, self.feature_norm, (-LARGEST, LARGEST))
-            rows, y = everything.batch(X, rewards)
-            for i in range(len(y)):
-                if not self._space.accepts_range(y[i], y[i]):
-                    super().partial_fit(rows[begin:i], y[begin:i], variances=variances)
-                    self._make_room(float(y[i]))
-                    begin = i
-            rows, y = rows[begin:], y[begin:]
-        super().partial_fit(rows, y, variances=variances)
+        if not self.grow_range:
+            super().partial_fit(X, rewards, variances=variances)
+            return
+        everything = ObservationSpace(self.dim, self.feature_norm, (-LARGEST, LARGEST))
+        rows, y = everything.batch(X, rewards)
+        if variances is not None:
+            self._refuse("variances", variances)
+        begin, told = 0, []
+        while begin < len(y):
+            self._make_room(float(y[begin]))
+            end = begin + 1
+            while end < len(y) and self._space.accepts_range(y[end], y[end]):
+                end += 1
+            try:
+                super().partial_fit(rows[begin:end], y[begin:end])
+            except ModelAlarm as alarm:  # raised when all rows are learnt, as elsewhere
+                told.append(alarm)
+            begin = end
+        if told:
+            raise told[0]
 
     def _make_room(self, reward: float) -> None:
         """Let the range grow until it holds this reward, and learn the kept rounds again."""
@@ -136,6 +145,8 @@ class AdaptingPolicy(WatchedPolicy):
         observe_many(fresh._state, X, y, np.zeros(len(rows)))
         if self._report is not None and fresh._report is not None:
             fresh._report.follow(self._report)
+        if self._standing.answers_nothing:  # which has been told, or waits for it
+            fresh._standing.facts[NEWS] = self._standing.facts[NEWS]
         self._turn += 1
         try:
             shown, now = self.confidence_set, fresh.confidence_set

@@ -54,7 +54,15 @@ class Rule(NamedTuple):
     choose_awaiting: Callable[..., int] | None = None
 
 
-_RULES: dict[type, Rule] = {}
+class _Rules(dict[type, Rule]):
+    def __missing__(self, state: type) -> Rule:
+        raise TypeError(
+            f"{state.__name__} has no rule in this process: define it, and call rule(), in a "
+            "module that every process imports"
+        )
+
+
+_RULES = _Rules()
 
 
 def rule(

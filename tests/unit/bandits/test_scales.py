@@ -102,6 +102,32 @@ def test_what_the_kept_rounds_say_in_a_wider_range_is_told_at_once() -> None:
     assert policy.n_observations == 98
 
 
+TURNED = np.concatenate([np.full(200, 0.9), np.full(200, -0.9)])
+
+
+@pytest.mark.parametrize("kept", [{}, {"misfit": 0.01}])
+def test_a_refutation_is_told_once_however_the_range_grows(kept: dict[str, Any]) -> None:
+    policy = voful.BetOFUL(3, grow_range=True, on_change="raise", **kept)
+    x = np.array([1.0, 0.0, 0.0])
+    with pytest.raises(ModelAlarm):
+        policy.partial_fit(np.tile(x, (400, 1)), TURNED)
+    for reward in (1.5, 0.0, 4.0, 0.0):
+        policy.update(x, reward)
+    policy.partial_fit(np.tile(x, (3, 1)), [0.0, 9.0, 0.0])
+    assert policy.status == "refuted"
+    assert (policy.n_observations, policy.reward_range) == (407, (-1.0, 16.0))
+
+
+def test_an_alarm_comes_when_the_whole_batch_is_learnt() -> None:
+    policy = voful.BetOFUL(3, grow_range=True, on_change="raise")
+    rewards = TURNED.copy()
+    rewards[[350, 390]] = 1.5, 4.0
+    with pytest.raises(ModelAlarm, match="refuted since round 2"):
+        policy.partial_fit(np.tile([1.0, 0.0, 0.0], (400, 1)), rewards)
+    assert policy.n_observations == 400
+    policy.update([1.0, 0.0, 0.0], 0.0)
+
+
 def test_restarts_forget_and_alarms_are_kept() -> None:
     policy = voful.BetOFUL(3, reward_range=(-1.0, 1.0), grow_range=True)
     x = np.tile([1.0, 0.0, 0.0], (400, 1))
