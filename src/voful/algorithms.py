@@ -93,8 +93,19 @@ class Entry:
         return self.horizon == "anytime"
 
 
+def _entry(line: dict[Any, Any], number: int) -> Entry:
+    wanted, fields = len(Entry.__annotations__), [v for v in line.values() if v is not None]
+    if len(line) != wanted or len(fields) != wanted:
+        raise ValueError(
+            f"algorithms.csv, line {number}: got {', '.join(map(str, fields))}; expected {wanted} "
+            "fields: quote one with commas, keep the comma of an empty one"
+        )
+    return Entry(**line)
+
+
 with open(f"{os.path.splitext(__file__)[0]}.csv", encoding="utf-8", newline="") as _table:
-    ENTRIES = tuple(Entry(**line) for line in csv.DictReader(_table))
+    _lines = csv.DictReader(_table)
+    ENTRIES = tuple(_entry(line, _lines.line_num) for line in _lines)
 
 
 def homes(package: str) -> dict[str, str]:

@@ -123,7 +123,8 @@ def _warm(ids: Sequence[str], task: Callable[[str], None], workers: int | None) 
 def run(
     study: Annotated[Path, typer.Argument(help="A declared study, TOML.", exists=True)],
     out: Annotated[
-        Path | None, typer.Option(help="Directory for the results; default: out/NAME.")
+        Path | None,
+        typer.Option(help="Directory for the results; default: out/STUDY, the file's name."),
     ] = None,
     workers: Workers = 0,
     backend: Annotated[str, typer.Option(help="processes or ray.")] = "processes",

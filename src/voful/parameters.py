@@ -89,6 +89,7 @@ class Declared(Persistent, ABC):
         if cls.__init__ is not Declared.__init__:
             cls.__signature__ = None  # the constructor speaks for itself
             return
+        _refuse_plain_defaults(cls)
         cls.__signature__ = _signature(cls)
         doc = vars(cls).get("__doc__")
         if doc and cls._parameters:
@@ -106,6 +107,19 @@ class Declared(Persistent, ABC):
 
     def _build(self) -> None:
         """Make what the checked arguments describe."""
+
+
+def _refuse_plain_defaults(cls: type[Declared]) -> None:
+    """A type checker takes ``radius: float = 1.0`` for an argument, which it would not be."""
+    own = vars(cls)
+    for name, kind in own.get("__annotations__", {}).items():
+        is_plain = name in own and not isinstance(own[name], Parameter)
+        inherited = any(name in vars(base).get("_parameters", {}) for base in cls.__mro__[1:])
+        if is_plain and not (inherited or name.startswith("_") or "ClassVar" in str(kind)):
+            raise TypeError(
+                f"{cls.__name__}.{name}: got {own[name]!r}; expected parameter(check, meaning, "
+                f"default={own[name]!r}) for an argument, or {name}: ClassVar for an attribute"
+            )
 
 
 def _signature(cls: type[Declared]) -> inspect.Signature:

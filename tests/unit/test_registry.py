@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import csv
 import inspect
 
 import pytest
 
 from derive import derived
 from voful import OFUL, registry
+from voful.algorithms import KINDS, Entry, _entry
 
 
 def test_ids_are_unique_and_words() -> None:
@@ -18,6 +20,21 @@ def test_kinds_partition_the_table() -> None:
     everything = list(registry.entries())
     parts = [*registry.entries("bandit"), *registry.entries("episodic")]
     assert sorted(e.id for e in parts) == sorted(e.id for e in everything)
+
+
+def test_lines_stand_where_one_looks_for_them() -> None:
+    for kind in KINDS:
+        ids = [entry.id for entry in registry.entries(kind)]
+        assert ids == sorted(ids)
+    kinds = [entry.kind for entry in registry.entries()]
+    assert kinds == sorted(kinds)  # bandits before agents
+
+
+@pytest.mark.parametrize("text", ["a,b:C,,known,known,p,g", "a,b:C,,known,known,p,g,c,more"])
+def test_a_line_with_a_comma_too_few_or_too_many_is_shown(text: str) -> None:
+    (line,) = csv.DictReader([",".join(Entry.__annotations__), text])
+    with pytest.raises(ValueError, match="algorithms.csv, line 7: got a, b:C, .*expected 8 fields"):
+        _entry(line, 7)
 
 
 def test_create_uses_the_entry_and_the_callers_arguments() -> None:

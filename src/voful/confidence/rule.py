@@ -57,8 +57,8 @@ class Rule(NamedTuple):
 class _Rules(dict[type, Rule]):
     def __missing__(self, state: type) -> Rule:
         raise TypeError(
-            f"{state.__name__} has no rule in this process: define it, and call rule(), in a "
-            "module that every process imports"
+            f"{state.__name__} has no rule: its policy's class says _rule = rule({state.__name__}, "
+            "choose, observe, holds), in a module that every process imports"
         )
 
 
@@ -80,8 +80,24 @@ def rule(
         raise TypeError(f"{state.__name__} has a rule already")
     if respond is not None and refresh is None:
         raise TypeError(f"{state.__name__}: compiled loops ask what is due for the sake of refresh")
+    _check(state, "choose", choose, "arms", "mask")
+    _check(state, "observe", observe, "x", "reward", "variance")
+    if holds is not None:
+        _check(state, "holds", holds, "theta")
     _RULES[state] = Rule(choose, observe, holds, draw, refresh, respond, choose_awaiting)
     return _RULES[state]
+
+
+def _check(state: type, role: str, function: Any, *last: str) -> None:
+    """Where one is misspelt or two are swapped, play would go wrong without a word."""
+    n, code = len(getattr(state, "_fields", ())), getattr(function, "py_func", function).__code__
+    names = code.co_varnames[: code.co_argcount]
+    is_kernel = config.DISABLE_JIT or hasattr(function, "py_func")  # type: ignore[attr-defined]
+    if names[n : n + len(last)] != last or not is_kernel:
+        raise TypeError(
+            f"{role} of {state.__name__}: got {code.co_name}({', '.join(names)}); expected a "
+            f"@kernel of the state's {n} arrays, then {', '.join(last)}"
+        )
 
 
 def rule_of(state: Any) -> Rule:

@@ -199,7 +199,7 @@ class LayeredTests(Stateful):
         for i in tested:
             slots[layers == i] = np.flatnonzero((self.keys == (m, i)).all(axis=1))[0]
         counts = seen.counts.sum(axis=1)
-        sums = (seen.counts * seen.targets).sum(axis=1)
+        sums = (seen.counts * seen.targets).sum(axis=1)  # Algorithm 2, line 14: of V^(2^m)
         _add(slots, seen.X, eta, counts, sums, self.directions, self.levels, self.totals)
 
     def _make_room(self, m: int, layers: IntArray) -> None:
