@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from typer.testing import CliRunner
 
 import voful
 from helpers import sphere
-from voful.cli import app
+from voful.cli import app, main
 
 runner = CliRunner()
 D = 3
@@ -58,6 +59,25 @@ def test_shards_and_arguments(logs: list[str], tmp_path: Path) -> None:
     policy = voful.load(out)
     assert (policy.ridge, policy.failure_prob, policy.reward_range) == (2.0, 0.1, (-2.0, 2.0))
     assert policy.n_observations == 120
+
+
+def test_a_warning_stands_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without the line of code that called: it is Typer's."""
+    log, out = tmp_path / "turned.parquet", tmp_path / "p.voful"
+    X, turned = np.tile([1.0, 0.0, 0.0], (400, 1)), np.repeat([0.9, -0.9], 200)
+    pl.DataFrame({"x": X, "reward": turned}).write_parquet(log)
+    command = ["voful", "learn", str(log), "--policy", "betoful", "--param", "on_change=warn"]
+    monkeypatch.setattr("sys.argv", [*command, "--out", str(out)])
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        with pytest.raises(SystemExit, match="0"):
+            main()
+    said = capsys.readouterr().err
+    assert said.startswith("BetOFUL is refuted: the data refute the model")
+    assert ".py" not in said
 
 
 def test_bad_input_is_said_in_one_line(logs: list[str], tmp_path: Path) -> None:
