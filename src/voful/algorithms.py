@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import csv
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -93,6 +94,14 @@ class Entry:
         return self.horizon == "anytime"
 
 
+_WANTED = {
+    "location": r"(bandits|mdp\.agents)\.\w+:\w+",
+    "arguments": r"(\{.*\})?",
+    "variance": "known|not needed",
+    "horizon": "known|anytime",
+}
+
+
 def _entry(line: dict[Any, Any], number: int) -> Entry:
     wanted, fields = len(Entry.__annotations__), [v for v in line.values() if v is not None]
     if len(line) != wanted or len(fields) != wanted:
@@ -100,6 +109,11 @@ def _entry(line: dict[Any, Any], number: int) -> Entry:
             f"algorithms.csv, line {number}: got {', '.join(map(str, fields))}; expected {wanted} "
             "fields: quote one with commas, keep the comma of an empty one"
         )
+    for name, pattern in _WANTED.items():
+        if not re.fullmatch(pattern, line[name]):
+            raise ValueError(
+                f"algorithms.csv, line {number}, {name}: got {line[name]!r}; expected {pattern}"
+            )
     return Entry(**line)
 
 

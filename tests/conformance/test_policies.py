@@ -21,6 +21,8 @@ pytestmark = pytest.mark.parametrize("id", IDS)
 def expected_to_apply(check: str, policy: Any) -> bool:
     if check in ("check_support", "check_interval", "check_bad_questions"):
         return policy.confidence_set is not None
+    if check == "check_probabilities":
+        return not isinstance(policy, voful.LinTS)
     if check == "check_variances":
         return bool(policy.needs_variance)
     return check != "check_rounds_limit" or hasattr(policy, "n_rounds")

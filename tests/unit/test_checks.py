@@ -96,7 +96,8 @@ class Honest:
 
 def test_a_policy_of_a_user_passes() -> None:
     left_out = check_policy(Honest(3), load=Honest.load)
-    assert sorted(left_out) == ["check_index_and_predict", "check_rounds_limit", "check_variances"]
+    more = ["check_index_and_predict", "check_probabilities"]
+    assert sorted(left_out) == [*more, "check_rounds_limit", "check_variances"]
 
 
 def test_without_load_only_the_loading_is_left_out() -> None:
@@ -352,6 +353,17 @@ class Told(OFUL):
     _observe_many = Policy._observe_many
 
 
+class DrawsWithoutALaw(OFUL):
+    def _choose(self, arms: FloatArray, mask: Any) -> int:
+        allowed = np.flatnonzero(mask) if len(mask) else np.arange(len(arms))
+        return int(self._rng.choice(allowed))
+
+
+class OtherLaw(OFUL):
+    def probabilities(self, arms: Any, *args: Any, **kwargs: Any) -> FloatArray:
+        return np.full(len(arms), 1.0 / len(arms))
+
+
 class NotListening(Told):
     def update(self, x: Any, reward: Any, *, variance: float | None = None) -> None:
         super().update(x, reward, variance=0.1)
@@ -397,6 +409,8 @@ BROKEN: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "forever": (lambda: Forever(2, n_rounds=80), "partial_fit: accepted 81 rewards where 80"),
     "one more": (lambda: AndOneMore(2, n_rounds=80), "update: accepted a reward beyond n_rounds"),
+    "no law": (lambda: DrawsWithoutALaw(3), "probabilities: it draws or learns; is _law defined"),
+    "other law": (lambda: OtherLaw(3), r"choose: says \[.*\], `probabilities` \[0.08"),
     "deaf": (lambda: NotListening(3), "update with the variance None: accepted"),
 }
 

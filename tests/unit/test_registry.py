@@ -37,6 +37,23 @@ def test_a_line_with_a_comma_too_few_or_too_many_is_shown(text: str) -> None:
         _entry(line, 7)
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("location", "losan:LOSAN"),
+        ("arguments", "explore=100"),
+        ("variance", "none"),
+        ("horizon", "unknown"),
+    ],
+)
+def test_a_field_that_means_nothing_is_named(name: str, said: str) -> None:
+    good = {"location": "bandits.a:B", "arguments": "", "variance": "known", "horizon": "anytime"}
+    line = dict.fromkeys(Entry.__annotations__, "x") | good
+    assert _entry(line, 7).location == "bandits.a:B"
+    with pytest.raises(ValueError, match=f"algorithms.csv, line 7, {name}: got '{said}'; expected"):
+        _entry(line | {name: said}, 7)
+
+
 def test_create_uses_the_entry_and_the_callers_arguments() -> None:
     policy = registry.create("oful-rare", 3, n_rounds=100, failure_prob=0.2)
     assert isinstance(policy, OFUL)

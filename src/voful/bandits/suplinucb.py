@@ -130,3 +130,11 @@ class SupLinUCB(ArmwisePolicy):
     def width(self, n_arms: int) -> float:
         """Factor alpha + S of |x|_{A_s^-1} among n_arms arms, width_scale included."""
         return self._width(n_arms)
+
+    def _peek(self, arms: FloatArray, mask: BoolArray) -> int:
+        width = open_ridge(self._blocks[0], self.dim).radius  # of the latest choice
+        before = width[0]
+        try:
+            return self._choose(arms, mask)
+        finally:
+            width[0] = before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -91,6 +92,9 @@ class VOFUL(PeeledParameters, OptimisticPolicy):
         Theta.warn_empty()  # the event of probability failure_prob: predictions decide
         means = self._predict(arms)
         return int(np.argmax(means if len(mask) == 0 else np.where(mask, means, -np.inf)))
+
+    def _peek(self, arms: FloatArray, mask: BoolArray) -> int:
+        return copy.deepcopy(self)._choose(arms, mask)  # which may freeze the set anew
 
     def _observe(self, x: FloatArray, reward: float, variance: float) -> None:
         # Algorithm 1, line 6: the feedback y_k

@@ -315,6 +315,23 @@ def check_index_and_predict(subject: Subject) -> None:
         require(np.isfinite(means).all(), "predict", "is not finite")
 
 
+def check_probabilities(subject: Subject) -> None:
+    """`probabilities` is a law that changes nothing, and `choose` draws from it."""
+    policy = subject.played()
+    if not hasattr(policy, "probabilities"):
+        raise NotApplicable("has no probabilities")
+    twin, arms = copy.deepcopy(policy), subject.arms(6, 2 * N_ARMS)  # more than ever
+    try:
+        law = np.asarray(policy.probabilities(arms))
+    except TypeError as error:  # of votes, which are drawn
+        raise NotApplicable(str(error)) from None
+    is_law = law.shape == (2 * N_ARMS,) and (law >= 0.0).all() and abs(law.sum() - 1.0) < 1e-9
+    require(is_law, "probabilities", f"returned {law}")
+    subject.require_same(policy, twin, "probabilities", "it draws or learns; is _law defined?")
+    said = np.asarray(policy.choose(arms).probabilities)
+    require(np.array_equal(said, law), "choose", f"says {said}, `probabilities` {law}")
+
+
 def check_rounds_limit(subject: Subject) -> None:
     """Updates beyond n_rounds raise RuntimeError, a batch as a whole."""
     common.check_limit(subject, "a reward", MOST_NUMBERS // subject.dim - 1, MOST_ROUNDS)
@@ -324,6 +341,7 @@ CHECKS: tuple[Callable[[Subject], None], ...] = (
     check_protocol,
     common.check_repr,
     check_index_and_predict,
+    check_probabilities,
     check_support,
     common.check_interval,
     check_determinism,
