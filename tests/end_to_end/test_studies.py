@@ -171,7 +171,7 @@ def members(session: int) -> list[int]:
 
 
 def test_two_at_once_never_mix(tmp_path: Path) -> None:
-    study, out = write_study(tmp_path, rounds=2000, replicates=4), tmp_path / "out"
+    study, out = write_study(tmp_path, rounds=20_000, replicates=4), tmp_path / "out"
     first = start(study, out, "--workers", "1")
     wait_until_stored(first, out, 1)
     second = typed("run", str(study), "--out", str(out))

@@ -318,8 +318,8 @@ def check_index_and_predict(subject: Subject) -> None:
 def check_probabilities(subject: Subject) -> None:
     """`probabilities` is a law that changes nothing, and `choose` draws from it."""
     policy = subject.played()
-    if not hasattr(policy, "probabilities"):
-        raise NotApplicable("has no probabilities")
+    if not (hasattr(policy, "probabilities") and hasattr(policy, "choose")):
+        raise NotApplicable("has not both probabilities and choose")
     twin, arms = copy.deepcopy(policy), subject.arms(6, 2 * N_ARMS)  # more than ever
     try:
         law = np.asarray(policy.probabilities(arms))
